@@ -107,7 +107,7 @@ def test_jobs_fronts_and_mappings(tmp_path: Path):
         keep=["patient", "visit", "left"],
         derive={"patient": "pseudonym"},
     )
-    assert front.points[0].release().frame["patient"].str.contains("^[0-9a-f]{20}$").all()
+    assert front.release(2).frame["patient"].str.contains("^[0-9a-f]{20}$").all()
 
 
 @pytest.mark.parametrize(

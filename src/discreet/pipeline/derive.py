@@ -7,10 +7,12 @@ shifts each time: new ones in every release would let shifts be averaged away.
 
 from __future__ import annotations
 
+import secrets
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from os import PathLike
+from pathlib import Path
 from typing import Any, ClassVar
 
 import polars as pl
@@ -166,8 +168,11 @@ def _made(form: str) -> _Derivation:
         ) from None
 
 
-def with_derived_columns(settings: JobSettings) -> JobSettings:
-    """Return the settings with a table of which some columns are derived, if any are."""
+def with_derived_columns(settings: JobSettings, *, dry: bool = False) -> JobSettings:
+    """Return the settings with a table of which some columns are derived, if any are.
+
+    A ``dry`` run writes nothing, not even a new key: it takes one that is forgotten afterwards.
+    """
     chosen = check_derive(settings.derive)
     if not chosen:
         return settings
@@ -189,7 +194,7 @@ def with_derived_columns(settings: JobSettings) -> JobSettings:
             if needed not in names:
                 raise MissingColumnError(needed, names)
     table = plan.collect(engine="streaming")
-    key = _key(settings)
+    key = Key(Path(), secrets.token_bytes(32)) if dry else _key(settings)
     derived = [derivation.derive(table, column, key) for column, derivation in chosen.items()]
     made = table.with_columns(derived).select(map(exactly, names))
     return replace(

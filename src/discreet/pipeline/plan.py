@@ -86,7 +86,8 @@ def make_plan(job: Job) -> JobPlan:
     from discreet.solve import choose_solver
 
     check_targets(job)
-    settings = with_derived_columns(JobSettings.make({**job.arguments(), "output": job.locate(job.output)}))
+    settings = JobSettings.make({**job.arguments(), "output": job.locate(job.output)})
+    settings = with_derived_columns(settings, dry=True)
     prepared = prepare(settings)
     problem = build_problem(prepared, settings.privacy)
     solver = choose_solver(problem, settings.solver)
