@@ -114,8 +114,8 @@ def test_jobs_fronts_and_mappings(tmp_path: Path):
     ("derive", "error", "sentence"),
     [
         (["patient"], dc.UsageError, "derive maps columns to how they are derived, as in"),
-        ({"patient": "pseudonim"}, dc.UsageError, "There is no way to derive .* 'pseudonim'; did you mean 'pseudonym'"),
-        ({"patient": "hash"}, dc.UsageError, "called 'hash'; there are shift_dates and pseudonym"),
+        ({"patient": "pseudonim"}, dc.UsageError, "There is no derivation 'pseudonim'; did you mean 'pseudonym'"),
+        ({"patient": "hash"}, dc.UsageError, "derivation 'hash'; there are shift_dates and pseudonym"),
         ({"patient": "pseudonym(length=4)"}, dc.UsageError, "The length of a pseudonym is a whole number from 16"),
         ({"patient": "pseudonym(salt=4)"}, dc.UsageError, "does not have these arguments; write it as in pseudonym"),
         ({"visit": "shift_dates"}, dc.UsageError, "does not have these arguments; write it as in shift_dates"),

@@ -32,6 +32,7 @@ from discreet.engines.weights import Weighed, weighed
 from discreet.runtime.read_options import EngineName, MissingSensitive
 
 if TYPE_CHECKING:
+    from discreet.engines.files.statistics import size_of_statistics
     from discreet.engines.polars.frames import EagerSource
     from discreet.engines.relation.write import check_spark_table, has_spark_table, replacing_spark_table
     from discreet.engines.sql.connect import same_table
@@ -48,6 +49,7 @@ _ON_FIRST_USE = {
     "replacing_spark_table": "relation.write",
     "replacing_table": "sql.write",
     "same_table": "sql.connect",
+    "size_of_statistics": "files.statistics",
 }
 
 __all__ = [
@@ -109,6 +111,7 @@ __all__ = [
     "restore_type",
     "same_table",
     "scan_table",
+    "size_of_statistics",
     "to_lazy",
     "typed_again",
     "unnamed_of",

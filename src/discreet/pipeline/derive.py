@@ -159,7 +159,7 @@ def _made(form: str) -> _Derivation:
     name, args, options = parse_text(form)
     if name not in _DERIVATIONS:
         hint = did_you_mean(name, _DERIVATIONS) or f"there are {' and '.join(_DERIVATIONS)}."
-        raise UsageError(f"There is no way to derive a column called '{name}'; {hint}", topic="derive")
+        raise UsageError(f"There is no derivation '{name}'; {hint}", topic="derive")
     try:
         return _DERIVATIONS[name](*args, **options)
     except TypeError:

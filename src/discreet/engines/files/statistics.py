@@ -24,7 +24,7 @@ from discreet.engines.files.weight_variable import read_weight
 from discreet.errors import Argument, DataError, UsageError
 from discreet.runtime.machine_limits import within_memory
 
-__all__ = ["FAMILIES", "StatisticsFile", "needs_pyreadstat", "open_statistics"]
+__all__ = ["FAMILIES", "StatisticsFile", "needs_pyreadstat", "open_statistics", "size_of_statistics"]
 
 FAMILIES: dict[FormatKind, Family] = {
     "sav": "spss",
@@ -92,6 +92,14 @@ def open_statistics(path: Path, kind: FormatKind, encoding: str | None = None, *
         table = pl.concat(pieces).cast(schema) if pieces else pl.DataFrame(schema=schema)
         return StatisticsFile(dictionary, schema, table.lazy)
     return StatisticsFile(dictionary, schema, partial(_scan, path, read, meta, chunk, schema))
+
+
+def size_of_statistics(path: Path, kind: FormatKind) -> tuple[int, int]:
+    """Return the rows and columns of a file without reading them; a .por file does not say its rows, which are 0."""
+    needs_pyreadstat("read")
+    with _errors(path):
+        _, meta = _read(path, kind, None, True, metadataonly=True)
+    return meta.number_rows or 0, len(meta.column_names)
 
 
 def needs_pyreadstat(verb: str) -> None:
