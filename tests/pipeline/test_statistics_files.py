@@ -1,6 +1,7 @@
 """Files of SPSS, Stata and SAS: labels, codes and formats survive, and only those of released values leave."""
 
 import datetime
+import pickle
 import random
 from pathlib import Path
 
@@ -128,6 +129,21 @@ def test_groups_have_the_labels_of_their_members(tmp_path: Path):
     table, about = pyreadstat.read_sav(tmp_path / "safe.sav", output_format="polars")
     assert table["MARITAL"].unique().to_list() == ["{1, 2}"]
     assert about.variable_value_labels["MARITAL"] == {"{1, 2}": "single, married"}
+
+
+@pytest.mark.parametrize("kind", list(READERS))
+def test_a_file_does_not_say_when_it_was_written(tmp_path: Path, kind: str):
+    source = write(tmp_path / f"people.{kind}", people())
+    release(source, tmp_path / f"safe.{kind}")
+    _, about = READERS[kind](tmp_path / f"safe.{kind}", output_format="polars")
+    assert {about.creation_time.year, about.modification_time.year} == {1970}
+
+
+def test_a_pickled_release_has_no_labels(tmp_path: Path):
+    made = release(write(tmp_path / "people.sav", people()), tmp_path / "safe.sav")
+    content = pickle.dumps(made)
+    assert not any(canary in content for canary in CANARIES)
+    assert pickle.loads(content).frame.height == 79
 
 
 def test_labels_of_groups():

@@ -117,7 +117,8 @@ class _StagedFile:
 
     def finished(self) -> Written:
         """Return the file under its name."""
-        path, layout, schema = self.output.path, self.output.format, self._schema
+        path, schema = self.output.path, self._schema
+        layout = replace(self.output.format, dictionary=None)  # it has labels of values that were left out
         if not self.unfinished.stat().st_size:
             return Written(self.output.location, pl.LazyFrame(schema=schema).lazy)
         return Written(self.output.location, partial(_scan, path, layout))

@@ -55,6 +55,15 @@ _LIMITS = {
     ),
 }
 _LIMITS["zsav"] = _LIMITS["sav"]
+_HEADER = 1200
+_TIMES = {
+    "sav": (rb"(?s)\A(.{92})(.{17})", b"01 Jan 7000:00:00"),
+    "dta": (rb"(<timestamp>\x11)(.{17})", b"01 Jan 1970 00:00"),
+    "xpt": (rb"()(\d\d[A-Z]{3}\d\d:\d\d:\d\d:\d\d)", b"01JAN70:00:00:00"),
+    "por": (rb"(SPSSPORT\s*A\s*8/)([\d\s]{8,10}6/[\d\s]{6,8})", b"197001016/000000"),
+}
+"""Where the header of each format has the time of writing, and the start of time in its form."""
+_TIMES["zsav"] = _TIMES["sav"]
 
 
 def write_statistics(frame: pl.LazyFrame, path: Path, layout: Format) -> None:
@@ -77,9 +86,24 @@ def write_statistics(frame: pl.LazyFrame, path: Path, layout: Format) -> None:
         raise OutputError(
             f"The table has something that {limits.what} cannot hold; write .csv or .parquet instead."
         ) from None
+    _forget_time(path, layout)
     weight = described.weight if layout.kind in ("sav", "zsav") else None
     if weight is not None and weight in table.columns and table.schema[weight].is_numeric():
         write_weight(path, weight, {column.name: _bytes(column) for column in table})
+
+
+def _forget_time(path: Path, layout: Format) -> None:
+    """Replace the time of writing, so that the same release is the same file."""
+    pattern, epoch = _TIMES[layout.kind]
+
+    def without_time(found: re.Match[bytes]) -> bytes:
+        marks = iter(epoch)  # a portable file breaks its lines anywhere
+        return found[1] + bytes(byte if byte in b"\r\n" else next(marks, byte) for byte in found[2])
+
+    with path.open("r+b") as stream:
+        start = re.sub(pattern, without_time, stream.read(_HEADER))
+        stream.seek(0)
+        stream.write(start)
 
 
 def _options(table: pl.DataFrame, layout: Format, described: Dictionary) -> dict[str, Any]:
