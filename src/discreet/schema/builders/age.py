@@ -74,7 +74,9 @@ class Age(LevelBuilder):
             except ValueError:
                 on = None
         if not isinstance(on, datetime.date):
-            raise UsageError(f"age needs the day ages are counted on, as in {_FORM}.")
+            raise UsageError(
+                f"age needs the day on which ages are counted, as in {_FORM}; a column of ages takes intervals(5, 10)."
+            )
         return cls(tuple(widths), on)
 
     def arguments(self) -> tuple[list[Any], dict[str, Any]]:
