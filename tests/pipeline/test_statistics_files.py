@@ -288,6 +288,22 @@ def test_large_files_are_read_in_pieces(tmp_path: Path, monkeypatch: pytest.Monk
     assert release(source, tmp_path / f"safe.{kind}").audit.passed
 
 
+@pytest.mark.parametrize("kind", ["sav", "dta", "xpt"])
+def test_columns_that_begin_without_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str):
+    empty = pl.when(pl.int_range(pl.len()) >= 30)
+    table = people().with_columns(empty.then(pl.col(name)).alias(name) for name in ("SEEN", "WEIGHT", "ILLNESS"))
+    source = write(tmp_path / f"people.{kind}", table)
+    for cells in (1 << 21, 7 * 11):
+        monkeypatch.setattr(statistics, "_CHUNK_CELLS", cells)
+        opened = statistics.open_statistics(source, kind)
+        found = opened.scan().collect()
+        assert (
+            found.cast({"ILLNESS": pl.Float64, "SEX": pl.Float64})
+            .select("SEEN", "WEIGHT", "ILLNESS", "SEX")
+            .equals(table.select("SEEN", "WEIGHT", "ILLNESS", "SEX"))
+        )
+
+
 def test_an_audit_of_a_file_with_hierarchies(tmp_path: Path):
     source = write(tmp_path / "people.dta", people())
     release(source, tmp_path / "safe.dta")

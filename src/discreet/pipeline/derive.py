@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 import polars as pl
 
 from discreet.engines import Engine, exactly, layout_of, open_source, relation_of, to_lazy
-from discreet.errors import DataError, MissingColumnError, OutputError, UsageError, did_you_mean
+from discreet.errors import Argument, DataError, MissingColumnError, OutputError, UsageError, did_you_mean
 from discreet.job.owner_key import Key, key_file
 from discreet.job.settings import JobSettings
 from discreet.pipeline.output import check_output
@@ -220,7 +220,9 @@ def _key(settings: JobSettings) -> Key:
     key = None if file is None else file.make()
     if key is None:
         raise OutputError(
-            "Derived columns need a key, which cannot be kept in the home folder; name a file for it with key.",
+            "Derived columns need a key, which cannot be kept in the home folder; name a file for it with ",
+            Argument("key"),
+            ".",
             topic="key",
         )
     return key
@@ -233,7 +235,9 @@ def _dates(values: pl.Series, column: str) -> pl.Series:
     if not is_date or dates.null_count() > values.null_count():
         raise DataError(
             f"Column '{column}' has values that are no dates, which cannot be shifted; correct them, or say how dates "
-            "are written with date_format.",
+            "are written with ",
+            Argument("date_format"),
+            ".",
             column=column,
             topic="derive",
         )

@@ -78,7 +78,8 @@ def open_statistics(path: Path, kind: FormatKind, encoding: str | None = None, *
     pieces, cells, few = [], 0, within_memory(_HELD, 4) // _CELL_BYTES
     for piece in _pieces(path, read, meta, chunk):
         for column in piece:
-            types.setdefault(column.name, column.dtype)
+            if column.name not in types or column.null_count() < len(column):  # without values it may seem a number
+                types[column.name] = column.dtype
             if column.name in whole and not _is_whole(column):
                 whole.discard(column.name)
         cells += piece.height * piece.width
@@ -89,7 +90,7 @@ def open_statistics(path: Path, kind: FormatKind, encoding: str | None = None, *
         meta, kind, {name: kind_of_values(dtype) for name, dtype in schema.items()}, path, codes=codes
     )
     if cells <= few:
-        table = pl.concat(pieces).cast(schema) if pieces else pl.DataFrame(schema=schema)
+        table = pl.concat([piece.cast(schema) for piece in pieces]) if pieces else pl.DataFrame(schema=schema)
         return StatisticsFile(dictionary, schema, table.lazy)
     return StatisticsFile(dictionary, schema, partial(_scan, path, read, meta, chunk, schema))
 

@@ -37,7 +37,7 @@ class _Limits(NamedTuple):
 _LIMITS = {
     "sav": _Limits(
         "an SPSS file",
-        r"(?=.{1,64}\Z)[^\W\d_][\w.$#@]*(?<![._])",
+        r"(?=.{1,64}\Z)[^\W\d_][\w.$#@]*(?<![.])",
         "up to 64 letters, digits and _, of which the first is a letter",
         32767,
     ),
