@@ -43,6 +43,7 @@ _MODULES = {
     "discreet.pipeline.verify": ("Verification", "verify"),
     "discreet.report.check_result": ("CheckResult",),
     "discreet.report.comparison": ("Comparison",),
+    "discreet.runtime.table_path": ("table",),
     "discreet.samples": ("sample",),
     "discreet.schema": ("Builder", "Hierarchy", "Interval", "ValueSet", "parse_block"),
     "discreet.solve": ("Budget", "Combination", "Progress", "combinations"),

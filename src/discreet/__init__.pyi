@@ -62,13 +62,16 @@ from discreet.problem.suppression.violating_records import ViolatingRecords as V
 from discreet.problem.suppression.violating_values import ViolatingValues as ViolatingValues
 from discreet.report.check_result import CheckResult as CheckResult
 from discreet.report.comparison import Comparison as Comparison
+from discreet.runtime.table_path import table as table
 from discreet.samples import sample as sample
 from discreet.schema import Builder as Builder
 from discreet.schema import Hierarchy as Hierarchy
 from discreet.schema import Interval as Interval
 from discreet.schema import ValueSet as ValueSet
 from discreet.schema import parse_block as parse_block
+from discreet.schema.builders.age import age as age
 from discreet.schema.builders.auto import auto as auto
+from discreet.schema.builders.bottom import bottom as bottom
 from discreet.schema.builders.dates import dates as dates
 from discreet.schema.builders.flat import flat as flat
 from discreet.schema.builders.groups import groups as groups
@@ -76,6 +79,8 @@ from discreet.schema.builders.intervals import intervals as intervals
 from discreet.schema.builders.mask import mask as mask
 from discreet.schema.builders.ordered import ordered as ordered
 from discreet.schema.builders.ranges import ranges as ranges
+from discreet.schema.builders.rounding import rounding as rounding
+from discreet.schema.builders.top import top as top
 from discreet.solve import Budget as Budget
 from discreet.solve import Combination as Combination
 from discreet.solve import Progress as Progress
@@ -144,10 +149,12 @@ __all__ = [
     "ViolatingRecords",
     "ViolatingValues",
     "__version__",
+    "age",
     "anonymize",
     "apply_mapping",
     "audit",
     "auto",
+    "bottom",
     "check",
     "combinations",
     "compare",
@@ -163,6 +170,9 @@ __all__ = [
     "pareto",
     "parse_block",
     "ranges",
+    "rounding",
     "sample",
+    "table",
+    "top",
     "verify",
 ]

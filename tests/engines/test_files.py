@@ -141,7 +141,7 @@ BAD_FILES: dict[str, tuple[bytes, str]] = {
     "blank.csv": (b"\n\n", "is empty"),
     "empty.parquet": (b"", "is empty"),
     "empty.jsonl": (b"", "is empty"),
-    "latin.csv": ("name,age\nJosé,30\n".encode("latin-1"), "not UTF-8.*iconv"),
+    "latin.csv": ("name,age\nJosé,30\n".encode("latin-1"), "not UTF-8; name its encoding with encoding="),
     "latin-header.csv": ("año,age\n1,30\n".encode("latin-1"), "not UTF-8"),
     "utf16.csv": ("name,age\nx,30\n".encode("utf-16"), "not UTF-8"),
     "cut.csv": (b"name,age\nx\xc3", "not UTF-8"),

@@ -13,7 +13,7 @@ import pytest
 
 from discreet.errors import DataError, OutputError, UsageError
 from discreet.job import Job
-from discreet.job.parameters import PARAMETERS, TARGETS
+from discreet.job.parameters import PARAMETERS, READING, TARGETS
 from discreet.job.settings import JobSettings
 from discreet.pipeline.anonymize import anonymize
 
@@ -207,7 +207,8 @@ def test_settings_have_the_parameters_of_a_job() -> None:
     settings = {item.name for item in dataclasses.fields(JobSettings)}
     in_engine = {"memory_limit", "spark"}
     written = set(TARGETS) - {"output", "key"}
-    assert set(PARAMETERS) - in_engine - written - {"input"} == settings - {"data", "given_cost", "any_scheme"}
+    found = {"data", "given_cost", "any_scheme", "read_as"}
+    assert set(PARAMETERS) - in_engine - written - {"input", *READING} == settings - found
     arguments = set(inspect.signature(anonymize).parameters)
     assert set(PARAMETERS) - written - {"input"} == arguments - {"data", "progress", "budget"}
 

@@ -101,7 +101,7 @@ def test_files(tmp_path):
     ("given", "message"),
     [
         ("interval(5)", "There is no hierarchy 'interval\\(5\\)'; did you mean 'intervals'"),
-        ("xyz", "known are auto, dates, flat, groups, intervals, mask, ordered, ranges, or name a file"),
+        ("xyz", "known are age, auto, bottom, dates, .*, ranges, rounding, top, or name a file"),
         ("", "There is no hierarchy ''"),
         ("y" * 5000, "There is no hierarchy"),
         ("flat(1)", "'flat' does not take these arguments"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -465,3 +466,16 @@ def test_numbers_that_are_none(visitor: Any, project: str, number: str) -> None:
         body = f'{{"goals": {{{goal}}}}}'
         assert visitor.client.patch(f"/api/projects/{project}", content=body, headers=headers).status_code == 422
     assert visitor.get(f"/projects/{project}").json() == before
+
+
+def test_a_file_of_spss(visitor: Any, tmp_path: Path) -> None:
+    pyreadstat = pytest.importorskip("pyreadstat", reason="pyreadstat is not here; it comes with the extra stats")
+    table = PEOPLE.select("age", "sex").with_columns(answer=pl.Series([1.0, 9.0] * 20))
+    pyreadstat.write_sav(table, tmp_path / "people.sav", missing_ranges={"answer": [9.0]})
+    answer = visitor.upload("people.sav", (tmp_path / "people.sav").read_bytes())
+    assert answer.status_code == 201, answer.text
+    columns = visitor.get(f"/projects/{answer.json()['id']}").json()["columns"]
+    assert {column["name"]: column["missing"] for column in columns} == {"age": 0, "sex": 0, "answer": 20}
+    refused = visitor.upload("people.sav", b"no SPSS file")
+    assert refused.status_code == 422
+    assert "it is damaged or not in the format its name says" in refused.json()["error"]["message"]

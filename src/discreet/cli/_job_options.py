@@ -17,7 +17,7 @@ from discreet.cli._options import (
     pairs,
 )
 from discreet.errors import DataError, UsageError
-from discreet.job.parameters import PARAMETERS, option_of
+from discreet.job.parameters import PARAMETERS, READING, option_of
 
 __all__ = ["hierarchy_files", "hierarchy_options", "job_fields", "table_options"]
 
@@ -40,7 +40,7 @@ hierarchy_options = job_options(
 table_options = job_options(
     *("quasi_identifiers", "identifiers", "sensitive", "keep", "weights", "population", "class_attribute"),
     hierarchy_options,
-    *("types", "cost"),
+    *("types", "derive", "cost"),
     option(
         "--weight",
         "cost_weights",
@@ -50,6 +50,7 @@ table_options = job_options(
         help="How much a column counts in the cost.",
     ),
     *("priorities", "keep_at_least", "min_levels", "max_levels", "missing", "missing_sensitive"),
+    *READING,
     *("time_limit", "threads", "engine", "memory_limit", "spark"),
 )
 """What the table is, and how its values may be generalized."""

@@ -10,6 +10,7 @@ import click
 from discreet.cli._answer import IN_PLACE, Exact, answer, exists
 from discreet.cli._help import Command, option
 from discreet.cli._options import columns, job_options, json_option, keep_order_option, quiet_option, verbose_option
+from discreet.cli._reading import reading_options
 
 __all__ = ["apply"]
 
@@ -59,6 +60,7 @@ lists values of the data: keep it as safe as these.""",
 )
 @job_options("keep", "overwrite")
 @keep_order_option
+@reading_options("source")
 @json_option
 @verbose_option
 @quiet_option

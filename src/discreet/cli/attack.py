@@ -9,6 +9,7 @@ import click
 from discreet.cli._answer import answer, echo_json
 from discreet.cli._help import Command, option
 from discreet.cli._options import check_hierarchies, job_options, json_option, no_quasi_identifiers, pairs
+from discreet.cli._reading import reading_options
 from discreet.cli._release_roles import generalized_option, named_roles, release_options
 from discreet.errors import AuditError
 
@@ -79,6 +80,7 @@ With --profile it is a gate: exit code 5 if a limit is exceeded, or if a criteri
     show_default=True,
     help="For what is drawn at random.",
 )
+@reading_options("original")
 @json_option
 def attack(original: str, released: str, as_json: bool, **options: Any) -> None:
     """Run attacks on the table RELEASED, which was made from ORIGINAL."""

@@ -21,6 +21,7 @@ from discreet.cli._options import (
     privacy_options,
     quiet_option,
 )
+from discreet.cli._reading import reading_options
 from discreet.errors import AuditError, UsageError
 
 if TYPE_CHECKING:
@@ -116,6 +117,7 @@ The exit code is 0 if every promise is kept, and 5 if not.""",
     help="With --certificate: your key, to check the input, the job and the seal.",
 )
 @job_options("engine", "memory_limit", "spark")
+@reading_options("file")
 @json_option
 @quiet_option
 def audit(file: str, as_json: bool, quiet: bool, **options: Any) -> None:

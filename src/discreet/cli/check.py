@@ -10,6 +10,7 @@ import click
 
 from discreet.cli._help import Command, option
 from discreet.cli._options import columns, job_options, once, privacy_models, privacy_options, quiet_option
+from discreet.cli._reading import reading_options
 from discreet.errors import AuditError
 
 if TYPE_CHECKING:
@@ -69,6 +70,7 @@ The exit code is 0 if no rule ends in an error, and 5 if one does.""",
     help="What to print or write: for people, programs, test runners or code scanners.",
 )
 @option("-o", "--output", group="output", metavar="FILE", help="Write the result to a file instead of printing it.")
+@reading_options("tables")
 @quiet_option
 def check(tables: tuple[str, ...], layout: str, output: str | None, strict: bool, quiet: bool, **options: Any) -> None:
     """Check whether each TABLE keeps to a policy: a file, a folder of tables or a table of a database."""

@@ -9,6 +9,7 @@ import click
 from discreet.cli._answer import echo_json
 from discreet.cli._help import Command, option
 from discreet.cli._options import check_hierarchies, job_options, json_option, pairs
+from discreet.cli._reading import reading_options
 from discreet.cli._release_roles import generalized_option, named_roles, release_options
 from discreet.errors import UsageError
 
@@ -42,6 +43,7 @@ With --original the result is for the owner of the data: do not hand it over."""
     metavar="TEXT",
     help="The mark of a suppressed sensitive value [default: * if it occurs; '' for none].",
 )
+@reading_options("original")
 @json_option
 def find(file: str, known: tuple[str, ...], original: str | None, as_json: bool, **options: Any) -> None:
     """Look for a person in the released table FILE by what a neighbour knows: COLUMN=VALUE."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from discreet.cli._options import quiet_option
+from discreet.cli._reading import reading_options
 from discreet.errors import MissingColumnError, UsageError
 from discreet.runtime.plurals import amount, either
 
@@ -48,6 +49,7 @@ the column, so keep it as safe as the data.""",
 @click.option("--column", required=True, metavar="NAME", help="The column to make a hierarchy for.")
 @click.option("--with", "form", metavar="FORM", help="How: intervals(5,10), mask(digits=5), dates(month,year), auto, …")
 @click.option("-o", "--output", required=True, metavar="FILE", help="Where to write the hierarchy.")
+@reading_options("file")
 @quiet_option
 def make(file: str, column: str, form: str | None, output: str, quiet: bool) -> None:
     """Make a hierarchy for a column of the table FILE."""

@@ -6,6 +6,7 @@ import click
 
 from discreet.cli._answer import echo_json
 from discreet.cli._options import json_option
+from discreet.cli._reading import reading_options
 from discreet.cli._terminal import echo
 from discreet.runtime.locations import without_password
 
@@ -23,6 +24,7 @@ check them. The lines below the table say how many people the suggested quasi-id
 in pairs.""",
 )
 @click.argument("file", metavar="FILE")
+@reading_options("file")
 @json_option
 def info(file: str, as_json: bool) -> None:
     """Show what is in the table FILE, and what could identify people."""

@@ -10,6 +10,7 @@ import click
 from discreet.cli._answer import echo_json
 from discreet.cli._help import Command, option
 from discreet.cli._options import check_hierarchies, job_option, job_options, json_option, no_quasi_identifiers, pairs
+from discreet.cli._reading import reading_options
 from discreet.cli._release_roles import named_roles, release_options
 from discreet.cli._terminal import echo
 
@@ -94,6 +95,7 @@ With --original the attacks are run too: linkage, homogeneity and (with --privac
     metavar="N",
     help="Check combinations of up to this many columns.",
 )
+@reading_options("file")
 @json_option
 def risk(file: str, population: str | None, original: str | None, as_json: bool, **options: Any) -> None:
     """Measure how likely people are found in the table FILE, and what it discloses about them."""

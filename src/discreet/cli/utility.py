@@ -10,6 +10,7 @@ from discreet.cli._answer import answer
 from discreet.cli._help import Command, option
 from discreet.cli._job_options import hierarchy_files
 from discreet.cli._options import check_hierarchies, job_options, json_option, pairs
+from discreet.cli._reading import reading_options
 from discreet.cli._release_roles import named_roles, release_options
 from discreet.errors import UsageError
 from discreet.runtime.locations import without_password
@@ -91,6 +92,7 @@ Classifiers need scikit-learn: pip install 'discreet[learn]'.""",
 @option(
     "--seed", group="quality", type=click.IntRange(min=0), default=0, show_default=True, help="For queries and folds."
 )
+@reading_options("original")
 @json_option
 def utility(original: str, released: str, as_json: bool, **options: Any) -> None:
     """Measure how useful the table RELEASED, made from ORIGINAL, still is."""

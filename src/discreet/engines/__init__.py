@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 from discreet.engines.columns import exactly, is_category, normalized, unused
 from discreet.engines.combined_columns import count_combined
 from discreet.engines.counting import Counted, Missing, SensitiveOptions, count
-from discreet.engines.files.formats import SUFFIXES, Format, format_of
+from discreet.engines.files.formats import STATISTICS, SUFFIXES, Format, format_of
 from discreet.engines.files.table_file import open_file
 from discreet.engines.files.table_files import files_of, open_table
 from discreet.engines.files.write import plan_of, write_data, write_parts, write_table
 from discreet.engines.format_limits import as_read_back, restore_type
 from discreet.engines.guards import library_errors, reading
-from discreet.engines.open import Engine, open_source, scan_table, to_lazy
+from discreet.engines.open import Engine, layout_of, open_source, scan_table, to_lazy
 from discreet.engines.polars.pandas_index import index_of, unnamed_of
 from discreet.engines.polars.recode import recode
 from discreet.engines.polars.source import FileSource, InMemorySource, LazySource, files_read
@@ -32,6 +32,7 @@ from discreet.engines.weights import Weighed, weighed
 from discreet.runtime.read_options import EngineName, MissingSensitive
 
 if TYPE_CHECKING:
+    from discreet.engines.files.statistics import size_of_statistics
     from discreet.engines.polars.frames import EagerSource
     from discreet.engines.relation.write import check_spark_table, has_spark_table, replacing_spark_table
     from discreet.engines.sql.connect import same_table
@@ -48,9 +49,11 @@ _ON_FIRST_USE = {
     "replacing_spark_table": "relation.write",
     "replacing_table": "sql.write",
     "same_table": "sql.connect",
+    "size_of_statistics": "files.statistics",
 }
 
 __all__ = [
+    "STATISTICS",
     "SUFFIXES",
     "UNKNOWN",
     "ClassParts",
@@ -92,6 +95,7 @@ __all__ = [
     "has_table",
     "index_of",
     "is_category",
+    "layout_of",
     "library_errors",
     "normalized",
     "open_file",
@@ -107,6 +111,7 @@ __all__ = [
     "restore_type",
     "same_table",
     "scan_table",
+    "size_of_statistics",
     "to_lazy",
     "typed_again",
     "unnamed_of",

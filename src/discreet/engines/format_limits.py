@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from discreet.engines.files.formats import Format
+from discreet.engines.files.formats import STATISTICS, Format
 from discreet.errors import OutputError
 
 __all__ = ["as_read_back", "check_types", "is_plain", "restore_type"]
@@ -17,13 +17,16 @@ def as_read_back(values: pl.Series, layout: Format) -> pl.Series:
     """Return values as they are read back from a file of this format.
 
     In delimited text and on a sheet an empty cell is missing, so empty text is missing too; numbers on a sheet have 16
-    digits. A promise about a sensitive column must count such values as one, as readers will.
+    digits. Files of SPSS, Stata and SAS have no other missing text than an empty one, and lose blanks at the end. A
+    promise about a sensitive column must count such values as one, as readers will.
 
     >>> as_read_back(pl.Series(["flu", "", None]), Format("csv")).to_list()
     ['flu', None, None]
     """
     if layout.kind in ("csv", "xlsx") and values.dtype == pl.String:
         return values.replace("", None)
+    if layout.kind in STATISTICS and values.dtype == pl.String:
+        return values.str.strip_chars_end(" ").replace("", None)
     if layout.kind == "xlsx" and values.dtype == pl.Float64:
         digits = np.char.mod("%.16G", values.fill_null(np.nan).to_numpy()).astype(np.float64)
         return pl.Series(values.name, digits).fill_nan(None)
@@ -45,6 +48,10 @@ def check_types(schema: pl.Schema, layout: Format) -> None:
             raise _refused(column, "times with a time zone", "an Excel sheet")
         if layout.kind == "xlsx" and not (is_plain(dtype) or dtype == pl.Duration):
             raise _refused(column, _what(dtype), "an Excel sheet")
+        if layout.kind in STATISTICS and isinstance(dtype, pl.Datetime) and dtype.time_zone:
+            raise _refused(column, "times with a time zone", "a file of SPSS, Stata or SAS")
+        if layout.kind in STATISTICS and not is_plain(dtype):
+            raise _refused(column, _what(dtype), "a file of SPSS, Stata or SAS")
 
 
 def is_plain(dtype: pl.DataType) -> bool:

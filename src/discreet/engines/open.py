@@ -6,12 +6,13 @@ Engines other than polars are imported only when a table needs them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from discreet.engines.files.formats import Format
 from discreet.engines.files.table_file import TableFile
 from discreet.engines.files.table_files import TableFiles, open_table
 from discreet.engines.polars.source import FileSource, LazySource, PolarsSource
@@ -24,7 +25,7 @@ from discreet.runtime.read_options import EngineChoice
 if TYPE_CHECKING:
     from discreet.engines.relation.relation import Relation
 
-__all__ = ["Engine", "open_source", "scan_table", "to_lazy"]
+__all__ = ["Engine", "layout_of", "open_source", "scan_table", "to_lazy"]
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,15 @@ def open_source(data: Any, engine: Engine | None = None) -> Source:
     source = _open_frame(data)
     chosen.check_frame(source.kind)
     return source
+
+
+def layout_of(source: Source) -> Format | None:
+    """Return the format of the file that a source reads, with its separator; None for frames and databases."""
+    file = getattr(source, "file", None)
+    if file is None:
+        return None
+    found: Format = file.format
+    return found if file.dialect is None else replace(found, separator=file.dialect.separator)
 
 
 def _open_url(url: TableUrl, engine: Engine) -> Source:

@@ -12,13 +12,14 @@ import datetime
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
+from typing import Any, Literal, NamedTuple, Protocol, get_args, runtime_checkable
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from discreet.engines.columns import exactly
+from discreet.engines.files.formats import STATISTICS, FormatKind, StatisticsKind
 from discreet.engines.recoding import Recoding
 from discreet.errors import DataError
 from discreet.schema import Type, parse_dates
@@ -37,10 +38,12 @@ __all__ = [
     "typed_again",
 ]
 
-Destination = Literal["frame", "csv", "jsonl", "xlsx", "parquet", "sqlite", "duckdb", "postgresql", "spark"]
+Destination = Literal["frame", "sqlite", "duckdb", "postgresql", "spark"] | FormatKind
 """Where values are written: a frame, a file format or a database."""
 
 _BATCH_ROWS = 1 << 18
+_FLOATS_ONLY = ("xlsx", *STATISTICS)
+"""Destinations whose numbers all are floating-point."""
 SHORT = 15
 """Most digits of a number that is exact in a float, and in a cell of a sheet."""
 _SMALL = r"-?[1-9](?:[.][0-9]*[1-9])?e[+-][0-9]{1,3}"
@@ -228,6 +231,7 @@ _NONE = frozenset[Spelling]()
 _LEFT_AS_TEXT: Mapping[Destination, tuple[type[pl.DataType], ...]] = {
     "jsonl": (pl.Decimal, pl.Date, pl.Datetime),
     "sqlite": (pl.Boolean, pl.Decimal, pl.Datetime),
+    **dict.fromkeys(get_args(StatisticsKind), (pl.Boolean,)),
 }
 """Types that a destination does not have, so that the text is kept."""
 
@@ -290,7 +294,7 @@ class Types:
     def both(self, column: str, before: frozenset[Spelling] | None, text: pl.Series) -> frozenset[Spelling] | None:
         """Return the spellings that these values share with those seen before."""
         given = self.given.get(column)
-        now = spellings(text, given, short=self.destination == "xlsx")
+        now = spellings(text, given, short=self.destination in _FLOATS_ONLY)
         both = now if before is None else before if now is None else before & now
         self.check(column, both)
         return both
@@ -314,7 +318,8 @@ class Types:
                 return pl.Series(values.name, [None], dtype=found.dtype).new_from_index(0, len(values))
             if isinstance(values.dtype, pl.Categorical):
                 return _by_category(values, cast)
-            if not found.fits(values.drop_nulls() if values.null_count() else values, short=self.destination == "xlsx"):
+            known = values.drop_nulls() if values.null_count() else values
+            if not found.fits(known, short=self.destination in _FLOATS_ONLY):
                 self.failed = True
                 raise OtherTypesError("A column holds other values than its first rows.")
             return found.cast(values)

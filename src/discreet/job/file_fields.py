@@ -50,6 +50,8 @@ Roles = Annotated[
 ]
 """A column, a list of columns, or a mapping from columns to hierarchies."""
 
+_LONGEST, _FIRST = 300, 12
+"""The characters of a list of keys in a message, and how many keys a longer one names."""
 _WANTED = {
     "string_type": "must be text",
     "int_type": "must be a whole number",
@@ -85,7 +87,10 @@ def explain_fields(
         if len(path) > 1 and unknown in known:
             return f"The key '{unknown}' does not belong in '{key}'; write it at the top."
         instead = (other_names or {}).get(unknown.strip("-").lower())
-        hint = f"write {instead}." if instead else did_you_mean(unknown, known) or f"the keys are {', '.join(known)}."
+        listed = f"the keys are {', '.join(known)}."
+        if len(listed) > _LONGEST:
+            listed = f"the keys are {', '.join(known[:_FIRST])} and others, which 'discreet schema {what}' lists."
+        hint = f"write {instead}." if instead else did_you_mean(unknown, known) or listed
         return f"There is no key '{unknown}'; {hint}"
     if kind == "missing":
         return f"The key '{key}' is missing."

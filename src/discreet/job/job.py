@@ -18,6 +18,7 @@ from discreet.job.file_fields import HierarchyForm, Roles, Texts, explain_fields
 from discreet.job.owner_key import KEY_FILE, draw_seed
 from discreet.job.parameters import NOT_OF_FRONTS, TARGETS
 from discreet.runtime.locations import TableLocation, as_path, is_url, rebase_location, resolve_location
+from discreet.runtime.table_path import split_sheet
 
 if TYPE_CHECKING:
     from discreet.pipeline.plan import JobPlan
@@ -42,6 +43,13 @@ _OPTIONAL: dict[str, Any] = {
     "purpose": None,
     "recipient": None,
     "overwrite": True,
+    "derive": {},
+    "na": [],
+    "decimal": ".",
+    "encoding": None,
+    "date_format": None,
+    "sheet": None,
+    "missing_codes": "keep",
 }
 """Keys a release only shows where they differ from this."""
 
@@ -73,6 +81,7 @@ class Job(BaseModel):
     population: str | None = None
     keep: Texts = Field(default_factory=list)
     types: dict[str, str] = Field(default_factory=dict)
+    derive: dict[str, str] = Field(default_factory=dict)
     privacy: Texts = Field(min_length=1)
     cost: str | None = None
     suppression: Annotated[str, AfterValidator(_named_suppression)] = "none"
@@ -82,6 +91,12 @@ class Job(BaseModel):
     keep_at_least: dict[str, int] = Field(default_factory=dict)
     min_levels: dict[str, int] = Field(default_factory=dict)
     max_levels: dict[str, int] = Field(default_factory=dict)
+    na: Texts = Field(default_factory=list)
+    decimal: str = "."
+    encoding: str | None = None
+    date_format: str | None = None
+    sheet: str | None = None
+    missing_codes: str = "keep"
     missing: str = "value"
     missing_sensitive: str = "unknown"
     order: str = "random"
@@ -231,7 +246,7 @@ class Job(BaseModel):
         from discreet.job.files import files_at
 
         forms = [*self.quasi_identifiers.values(), *self.sensitive.values()]
-        trees = [self._folder / str(form) for form in forms if form is not None and _is_path(form)]
+        trees = [split_sheet(self._folder / str(form))[0] for form in forms if form is not None and _is_path(form)]
         tables = [self.input, *([] if self.population is None else [self.population])]
         return [*(path for location in tables for path in files_at(resolve_location(location, self._folder))), *trees]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["NOT_OF_FRONTS", "PAGES", "PARAMETERS", "TARGETS", "OptionGroup", "Parameter", "option_of"]
+__all__ = ["NOT_OF_FRONTS", "PAGES", "PARAMETERS", "READING", "TARGETS", "OptionGroup", "Parameter", "option_of"]
 
 Kind = Literal[
     "text",
@@ -68,7 +68,23 @@ PARAMETERS: dict[str, Parameter] = {
     "population": Parameter("A table of the people the rows were drawn from.", metavar="FILE"),
     "class_attribute": Parameter("The column the cost CM wants to keep predictable.", metavar="COLUMN", group="roles"),
     "types": Parameter("text, ordered, integer, decimal or date.", "texts by column", "NAME=TYPE", "--type"),
+    "derive": Parameter(
+        "Replace a column before all else: shift_dates(person=COLUMN) or pseudonym. Repeatable.",
+        "texts by column",
+        "NAME=FORM",
+    ),
     "cost": Parameter("What to keep low: LM (the default), DM, NCP, CM, score, …", metavar="COST", group="quality"),
+    "na": Parameter("A text that means a missing value, as in NA or ?. Repeatable.", "texts", "TEXT"),
+    "decimal": Parameter("The decimal mark of numbers in text, a point or a comma.", metavar="MARK", default="."),
+    "encoding": Parameter("The encoding of text that is not UTF-8, such as latin1 or cp1252.", metavar="NAME"),
+    "date_format": Parameter("How dates are written, as in %d.%m.%Y.", metavar="FORMAT"),
+    "sheet": Parameter("The sheet of an Excel file; the first one otherwise.", metavar="NAME"),
+    "missing_codes": Parameter(
+        "Missing-value codes of an SPSS file: values that are kept, or missing values.",
+        "choice",
+        choices=("keep", "missing"),
+        default="keep",
+    ),
     "priorities": Parameter("How much a column matters.", "levels by column", "NAME=N", "--priority", group="quality"),
     "keep_at_least": Parameter(
         "The highest level a column may be generalized to.", "levels by column", "NAME=N", group="quality"
@@ -172,6 +188,8 @@ TARGETS = ("output", "report", *PAGES, "certificate", "mapping", "key")
 """Parameters that name files to write and what they say, and the owner's key."""
 NOT_OF_FRONTS = ("privacy", "solver", "seed", "order", "overwrite")
 """Parameters of a job that :func:`discreet.pareto` takes in another form, or not at all."""
+READING = ("na", "decimal", "encoding", "date_format", "sheet", "missing_codes")
+"""Parameters that say how to read a file; :func:`discreet.table` takes them too."""
 
 
 def option_of(name: str) -> str:

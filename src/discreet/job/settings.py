@@ -10,9 +10,10 @@ from dataclasses import dataclass, field, fields, replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any, get_args
 
-from discreet.engines import Engine, Missing, MissingSensitive, Order, Shuffle
+from discreet.engines import Engine, Format, Missing, MissingSensitive, Order, Shuffle
 from discreet.errors import Argument, UsageError, did_you_mean
 from discreet.job.owner_key import draw_seed
+from discreet.job.parameters import READING
 from discreet.problem import (
     COSTS,
     PRIVACY,
@@ -25,7 +26,9 @@ from discreet.problem import (
     make_schemes,
 )
 from discreet.runtime.arguments import levels_by_column, whole_number
+from discreet.runtime.locations import is_url
 from discreet.runtime.read_options import check_missing_sensitive
+from discreet.runtime.table_path import ReadOptions, TablePath
 
 if TYPE_CHECKING:
     from discreet.solve import Solver
@@ -46,6 +49,9 @@ class JobSettings:
     population: Any = None
     keep: str | Sequence[str] = ()
     types: Mapping[str, Any] | None = None
+    derive: Mapping[str, str] = field(default_factory=dict)
+    read_as: Format | None = None
+    """The format of the file that a table with derived columns was read from."""
     privacy: tuple[PrivacyModel, ...] = ()
     cost: Cost
     given_cost: str | Cost | None = None
@@ -85,7 +91,7 @@ class JobSettings:
         given["privacy"] = tuple(PRIVACY.make(model) for model in as_list(given.get("privacy", ())))
         given["given_cost"] = given.get("cost")
         given["cost"] = cost_by_priorities(given.get("cost"), given.get("priorities"), given["quasi_identifiers"])
-        for name in ("priorities", "keep_at_least", "min_levels", "max_levels"):
+        for name in ("priorities", "keep_at_least", "min_levels", "max_levels", "derive"):
             given[name] = given.get(name) or {}
         levels_by_column(given["min_levels"])
         highest_levels(given["max_levels"], given["keep_at_least"])
@@ -98,6 +104,7 @@ class JobSettings:
         check_missing_sensitive(given["missing_sensitive"])
         if given["weights"] is not None and given["population"] is not None:
             raise UsageError("The population is either a table or estimated by weights; leave one of the two out.")
+        given["data"] = _to_read(given["data"], ReadOptions.make({name: arguments.get(name) for name in READING}))
         given["engine"] = Engine(given["engine"], arguments["memory_limit"], arguments["spark"])
         return cls(**given)
 
@@ -128,6 +135,23 @@ class JobSettings:
             **({} if self.order == "random" else {"order": self.order}),
             "seed": self.seed,
         }
+
+
+def _to_read(data: Any, options: ReadOptions) -> Any:
+    """Return the data with how to read it, if it is a file."""
+    if options == ReadOptions():
+        return data
+    name = next(iter(options.to_dict()))
+    if not isinstance(data, str | PathLike) or is_url(data):
+        raise UsageError(
+            "Only a file can be read in another way, and the data is none; leave ",
+            Argument(name),
+            " out.",
+            topic="read-options",
+        )
+    if isinstance(data, TablePath):
+        raise UsageError("How to read the file is said twice; leave ", Argument(name), " out.", topic="read-options")
+    return TablePath(data, options)
 
 
 def is_best(scheme: Any) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.engines import EngineName, Missing, MissingSensitive, Order
 from discreet.job.settings import JobSettings
+from discreet.pipeline.derive import with_derived_columns
 from discreet.pipeline.make_release import make_release
 from discreet.pipeline.prepare import interruptible, prepare, search_budget
 from discreet.pipeline.release import Release
@@ -33,6 +34,7 @@ def anonymize(
     population: Any = None,
     keep: str | Sequence[str] = (),
     types: Mapping[str, Any] | None = None,
+    derive: Mapping[str, str] | None = None,
     privacy: str | PrivacyModel | Sequence[str | PrivacyModel],
     cost: str | Cost | None = None,
     suppression: str | Suppression = "none",
@@ -51,6 +53,12 @@ def anonymize(
     output: str | PathLike[str] | None = None,
     overwrite: bool = True,
     key: str | PathLike[str] | None = None,
+    na: str | Sequence[str] = (),
+    decimal: str = ".",
+    encoding: str | None = None,
+    date_format: str | None = None,
+    sheet: str | None = None,
+    missing_codes: str = "keep",
     engine: EngineName = "auto",
     memory_limit: str | None = None,
     spark: Any = None,
@@ -89,6 +97,10 @@ def anonymize(
         :class:`~discreet.errors.UndecidedColumnError`.
     types
         The types of columns that are not what they look like: text, ordered, integer, decimal or date.
+    derive
+        Columns to replace before all else, each by a text form: ``{"visit": "shift_dates(person=patient, days=180)"}``
+        shifts all dates of a person by the same random number of days, ``{"patient": "pseudonym"}`` replaces values by
+        keyed pseudonyms. Both use the owner's ``key``, and the release says that they are pseudonymous.
     privacy
         The promises, such as ``["k(5)", "distinct-l(3, disease)"]``.
     cost, suppression, scheme, solver
@@ -133,6 +145,9 @@ def anonymize(
         The file with the owner's key, made if it is not there; by default one in ``~/.local/state/discreet``. Reports
         and certificates hold an HMAC of the input with it, and releases that are written are recorded beside it, so
         that a second release of the same table is noticed. Never hand it over.
+    na, decimal, encoding, date_format, sheet, missing_codes
+        How to read a file, as in :func:`discreet.table`: which texts mean a missing value, decimal commas, the
+        encoding, the form of dates, the sheet of an Excel file, and what codes that SPSS declares as missing are.
     engine, memory_limit, spark
         Who works on a file: ``polars`` (``auto``), ``duckdb`` or ``spark``; frames are worked on by their own engine.
         ``memory_limit`` is one on DuckDB, such as ``4GB``; ``spark`` a session, or the address of a cluster.
@@ -150,7 +165,7 @@ def anonymize(
     """
     arguments = dict(locals())
     with interruptible():
-        settings = with_sampled_rows(JobSettings.make(arguments))
+        settings = with_sampled_rows(with_derived_columns(JobSettings.make(arguments)))
         if settings.any_scheme:
             from discreet.pipeline.best_scheme import best_of_schemes
 

@@ -20,6 +20,7 @@ from discreet.engines import (
     count_combined,
     expect_types,
     index_of,
+    layout_of,
     open_source,
     unnamed_of,
 )
@@ -100,7 +101,7 @@ def apply_mapping(
     if broken == "suppress":
         expect_types(source, promises.types, kind_of(target))
         if isinstance(target, Output):
-            target = like_input(target, source.separator)
+            target = like_input(target, layout_of(source))
         with source.guard():
             recoded_rows = source.collect(source.recode(recoding))
         confirmed = [

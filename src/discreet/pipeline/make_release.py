@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import polars as pl
 
-from discreet.engines import UNKNOWN, Counted, FileSource, InMemorySource, LazySource, Recoding
+from discreet.engines import UNKNOWN, Counted, FileSource, InMemorySource, LazySource, Recoding, layout_of
 from discreet.job.files import FileStamp
 from discreet.pipeline.audit import recount, recount_population
+from discreet.pipeline.derive import about_derived
 from discreet.pipeline.ledger import make_entry, record, two_releases
 from discreet.pipeline.mapping import Recipe
 from discreet.pipeline.prepare import Prepared
@@ -141,6 +142,7 @@ def _promises(
             name: hierarchy_of(domain, schema.quasi_identifiers[name]) for name, domain in counted.domains.items()
         },
         made_for=prepared.written_as,
+        read_as=layout_of(prepared.source) or prepared.settings.read_as,
         certainty_of=_unpromised(problem, counted),
         unchanged=_unchanged(prepared, problem),
         values=_released_values(counted, recoding),
@@ -211,6 +213,7 @@ def _notes(
     suppressed = solution.suppressed_rows + counted.dropped
     return cautions_first(
         [
+            *about_derived(prepared.settings),
             *measured,
             *prepared.undecided.notes(),
             *map(Private if suppressed else str, about_values(schema, problem, counted)),
@@ -224,7 +227,7 @@ def _recipe(
     prepared: Prepared, problem: Problem, solution: Solution, counted: Counted, recoding: Recoding
 ) -> Recipe | None:
     """Return how to apply the recoding to other rows; None if equal values may become different ones."""
-    if solution.groups is not None:
+    if solution.groups is not None or prepared.settings.derive:
         return None
     return Recipe(
         schema=prepared.schema,

@@ -84,6 +84,12 @@ def make_mapping(release: Release) -> dict[str, Any]:
     if release.provenance is None:
         raise unpickled("the mapping", "write it with release.mapping before pickling")
     recipe = release.provenance.recipe
+    if release.job.get("derive"):
+        raise UsageError(
+            "Columns were derived, which a mapping does not do, so that it would release other rows as they are; leave "
+            "derive out to have one.",
+            topic="derive",
+        )
     if recipe is None:
         raise _no_mapping("Equal values became different ones, or records were left out before the search")
     if recipe.recoding.parts is not None:

@@ -35,7 +35,17 @@ __all__ = [
 
 _PARQUET = Format("parquet")
 _PART = re.compile(r"part-\d{5,}\.parquet")
-_FORMAT_NAMES = {"csv": "a CSV file", "jsonl": "JSON lines", "xlsx": "an Excel sheet", "parquet": "a Parquet file"}
+_FORMAT_NAMES = {
+    "csv": "a CSV file",
+    "jsonl": "JSON lines",
+    "xlsx": "an Excel sheet",
+    "parquet": "a Parquet file",
+    "sav": "an SPSS file",
+    "zsav": "an SPSS file",
+    "por": "an SPSS portable file",
+    "dta": "a Stata file",
+    "xpt": "a SAS transport file",
+}
 
 
 @dataclass(frozen=True)
@@ -190,6 +200,12 @@ def _checked(location: TableLocation, data: Any, population: Any) -> Target:
         return _check_folder(Path(location), data)
     path = Path(location)
     found = format_of(path)
+    if found.kind == "sas7bdat":
+        raise UsageError(
+            f"'{path.name}' would be a file that only SAS writes; write a transport file instead, as in "
+            f"'{path.stem}.xpt'.",
+            topic="file-format",
+        )
     target = leading_to(path)
     if any(_same_file(target, source) for source in source_files(data)):
         raise OutputError(
@@ -263,11 +279,9 @@ def check_distinct_files(written: Sequence[Path], read: Sequence[Path]) -> None:
             raise OutputError(f"Two things would be written to '{target.name}'; give one of them another name.")
 
 
-def like_input(output: Output, separator: str | None) -> Output:
-    """Write delimited text with the separator of the input, unless the name of the output says otherwise."""
-    if output.format.kind != "csv" or output.format.separator is not None or separator is None:
-        return output
-    return replace(output, format=replace(output.format, separator=separator))
+def like_input(output: Output, layout: Format | None) -> Output:
+    """Write text with the separator and line ends of the input, and a file of SPSS, Stata or SAS with its labels."""
+    return output if layout is None else replace(output, format=output.format.like(layout))
 
 
 def source_files(data: Any) -> list[Path]:

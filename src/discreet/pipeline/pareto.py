@@ -11,6 +11,7 @@ import numpy as np
 from discreet.engines import EngineName, Missing, MissingSensitive
 from discreet.errors import UnsupportedCombinationError, UsageError
 from discreet.job.settings import JobSettings, as_list
+from discreet.pipeline.derive import with_derived_columns
 from discreet.pipeline.front import Front, FrontPoint
 from discreet.pipeline.infeasible import no_point
 from discreet.pipeline.prepare import Prepared, build_problem, interruptible, prepare, search_budget
@@ -41,6 +42,7 @@ def pareto(
     population: Any = None,
     keep: str | Sequence[str] = (),
     types: Mapping[str, Any] | None = None,
+    derive: Mapping[str, str] | None = None,
     privacy: str | Axis | PrivacyModel | Sequence[str | Axis | PrivacyModel] = "k",
     cost: str | Cost | None = None,
     suppression: str | Suppression = "none",
@@ -57,6 +59,12 @@ def pareto(
     keep_at_least: Mapping[str, int] | None = None,
     min_levels: Mapping[str, int] | None = None,
     max_levels: Mapping[str, int] | None = None,
+    na: str | Sequence[str] = (),
+    decimal: str = ".",
+    encoding: str | None = None,
+    date_format: str | None = None,
+    sheet: str | None = None,
+    missing_codes: str = "keep",
     engine: EngineName = "auto",
     memory_limit: str | None = None,
     spark: Any = None,
@@ -67,7 +75,7 @@ def pareto(
 
     Parameters
     ----------
-    data, identifiers, quasi_identifiers, sensitive, class_attribute, weights, population, keep, types
+    data, identifiers, quasi_identifiers, sensitive, class_attribute, weights, population, keep, types, derive
         As for :func:`discreet.anonymize`.
     missing, missing_sensitive
         As for :func:`discreet.anonymize`.
@@ -97,6 +105,9 @@ def pareto(
         Seconds the search may take; the front so far is returned, and every point says whether it is proven.
     threads
         How many cores a long search may use; by default all that this process may use.
+    na, decimal, encoding, date_format, sheet, missing_codes
+        How to read a file, as in :func:`discreet.table`: which texts mean a missing value, decimal commas, the
+        encoding, the form of dates, the sheet of an Excel file, and what codes that SPSS declares as missing are.
     engine, memory_limit, spark
         Who works on a file: ``polars`` (``auto``), ``duckdb`` or ``spark``; frames are worked on by their own engine.
         ``memory_limit`` is one on DuckDB, such as ``4GB``; ``spark`` a session, or the address of a cluster.
@@ -117,7 +128,7 @@ def pareto(
     axes, promises = axes_and_promises(as_list(privacy))
     if promises and way.name == "poka":
         raise UnsupportedCombinationError("The method poka", "promises beside the axis", "choose the exact method")
-    settings = JobSettings.make({**arguments, "privacy": promises})
+    settings = with_derived_columns(JobSettings.make({**arguments, "privacy": promises}))
     drawing = next((model for model in settings.privacy if model.sampling < 1), None)
     if drawing is not None:
         raise UnsupportedCombinationError(

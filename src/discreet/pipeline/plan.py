@@ -79,6 +79,7 @@ class JobPlan:
 def make_plan(job: Job) -> JobPlan:
     """Check a job as far as possible without searching or writing."""
     from discreet.job.settings import JobSettings
+    from discreet.pipeline.derive import with_derived_columns
     from discreet.pipeline.prepare import build_problem, prepare
     from discreet.pipeline.release_notes import population_text
     from discreet.pipeline.run_job import check_targets
@@ -86,6 +87,7 @@ def make_plan(job: Job) -> JobPlan:
 
     check_targets(job)
     settings = JobSettings.make({**job.arguments(), "output": job.locate(job.output)})
+    settings = with_derived_columns(settings, dry=True)
     prepared = prepare(settings)
     problem = build_problem(prepared, settings.privacy)
     solver = choose_solver(problem, settings.solver)

@@ -20,11 +20,12 @@ from discreet.engines import (
     count,
     count_people,
     index_of,
+    layout_of,
     library_errors,
     open_source,
     unnamed_of,
 )
-from discreet.errors import InterruptedRun, UnsupportedCombinationError, UsageError
+from discreet.errors import Argument, DataError, InterruptedRun, UnsupportedCombinationError, UsageError
 from discreet.job.files import FileStamp
 from discreet.job.owner_key import Key, KeyFile, key_file
 from discreet.job.settings import JobSettings
@@ -34,7 +35,8 @@ from discreet.pipeline.output import Target, check_output
 from discreet.pipeline.undecided_columns import UndecidedColumns, inspect_columns
 from discreet.problem import Problem, Scheme, scheme_of_each
 from discreet.runtime.locations import without_password
-from discreet.schema import Builder, Hierarchy, Schema, as_hierarchy, rounding_grid
+from discreet.runtime.table_path import options_of
+from discreet.schema import Builder, Hierarchy, Schema, as_hierarchy, parts_of, rounding_grid
 
 if TYPE_CHECKING:
     from discreet.counts import CountTable
@@ -91,8 +93,10 @@ class Prepared:
             **({} if schema.weights is None else {"weights": schema.weights}),
             **({} if settings.population is None else {"population": _location_text(settings.population)}),
             "types": schema.types,
+            **({"derive": dict(settings.derive)} if settings.derive else {}),
             "missing": settings.missing,
             "missing_sensitive": settings.missing_sensitive,
+            **options_of(settings.data).to_dict(),
             **settings.engine.to_dict(),
         }
 
@@ -120,6 +124,8 @@ def prepare(settings: JobSettings, *, for_front: bool = False) -> Prepared:
             weights=settings.weights,
             keep=kept_columns,
         )
+        if settings.missing_sensitive == "unknown":
+            _check_missing_codes(source, schema)
         schemes = scheme_of_each(list(schema.quasi_identifiers), settings.scheme)
         trees = _hierarchies(settings.sensitive)
     if not for_front and not settings.any_scheme:
@@ -270,6 +276,24 @@ def _split_kept(keep: str | Sequence[str], source: Source) -> tuple[str | Sequen
         return keep, []
     names = [keep] if isinstance(keep, str) else list(keep)
     return [name for name in names if name in source.columns or name not in levels], [n for n in names if n in levels]
+
+
+def _check_missing_codes(source: Source, schema: Schema) -> None:
+    """Refuse codes that mean a missing sensitive value: no promise may count them as values."""
+    layout = layout_of(source)
+    dictionary = None if layout is None else layout.dictionary
+    for column in [part for name in schema.sensitive for part in parts_of(name, source.columns)]:
+        if dictionary is not None and column in dictionary.missing_codes:
+            raise DataError(
+                f"The sensitive column '{column}' has codes that the file declares as missing, which promises would "
+                "count as values; read them as missing with ",
+                Argument("missing_codes", "missing"),
+                ", or count them with ",
+                Argument("missing_sensitive", "value"),
+                ".",
+                column=column,
+                topic="read-options",
+            )
 
 
 def _location_text(data: Any) -> str | None:

@@ -22,6 +22,7 @@ from discreet.engines import (
     Recoding,
     Source,
     expect_types,
+    layout_of,
     relation_of,
     to_lazy,
     typed_again,
@@ -64,6 +65,8 @@ class Promises:
     """Hierarchies of quasi-identifiers, which give released values their meaning."""
     made_for: Format | None = None
     """The format the table was counted for: values it cannot distinguish count as one."""
+    read_as: Format | None = None
+    """The format of the input, if it is a file: what is written in the same one has its separator and labels."""
     certainty_of: tuple[str, ...] = ()
     """Sensitive columns that no model is about, but that the verdict on the release weighs."""
     unchanged: tuple[str, ...] = ()
@@ -139,9 +142,9 @@ class RowsToWrite:
     """Whether to put an apostrophe in front of text that begins like a formula."""
 
     @property
-    def separator(self) -> str | None:
-        """The separator of the delimited text they were read from."""
-        return None if self.source is None else self.source.separator
+    def layout(self) -> Format | None:
+        """The format of the file they were read from."""
+        return None if self.source is None else layout_of(self.source)
 
     @property
     def categories(self) -> Sequence[str]:
@@ -250,7 +253,7 @@ def _publish(
 def write_rows(rows: RowsToWrite, promises: Promises, target: Target, clock: Clock) -> WriteResult:
     """Write rows under a hidden name, read them back in their final format, audit them, and only then name them."""
     if isinstance(target, Output):
-        target = like_input(target, rows.separator)
+        target = like_input(target, rows.layout or promises.read_as)
     with clock("recode"), rows.guard():
         released = rows.released(target)
     with staging(target, released) as staged:

@@ -68,6 +68,12 @@ def check_targets(job: Job, save_as: str | Path | None = None) -> None:
         check_certificate(written[-1], to_file=target is not None and not isinstance(target, TableOutput))
     if job.mapping is not None:
         written.append(job.target(job.mapping))
+        if job.derive:
+            raise UsageError(
+                "A mapping does not shift dates or make pseudonyms, so that it would release other rows as they are; "
+                "leave the mapping out.",
+                topic="derive",
+            )
         if is_best(job.scheme):
             raise UsageError(
                 "A mapping needs a scheme that recodes equal values alike, which best may not take; name one, such as "

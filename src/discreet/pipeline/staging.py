@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -117,7 +117,8 @@ class _StagedFile:
 
     def finished(self) -> Written:
         """Return the file under its name."""
-        path, layout, schema = self.output.path, self.output.format, self._schema
+        path, schema = self.output.path, self._schema
+        layout = replace(self.output.format, dictionary=None)  # it has labels of values that were left out
         if not self.unfinished.stat().st_size:
             return Written(self.output.location, pl.LazyFrame(schema=schema).lazy)
         return Written(self.output.location, partial(_scan, path, layout))
@@ -197,9 +198,12 @@ def _released(path: Path, layout: Format) -> ReleasedFile:
 
 
 def _through_file(table: pl.DataFrame, layout: Format) -> pl.DataFrame:
+    """Write a small table and read it; its columns are V0, V1, … there, which are names in every format."""
+    plain = replace(layout, dictionary=None)
     with private_folder() as folder:
-        write_table(table.lazy(), folder / "values", layout)
-        return _released(folder / "values", layout).scan().collect()
+        write_table(table.rename(lambda name: f"V{table.columns.index(name)}").lazy(), folder / "values", plain)
+        back = _released(folder / "values", plain).scan().collect()
+    return back.rename({f"V{i}": name for i, name in enumerate(table.columns)})
 
 
 class ReadBack:

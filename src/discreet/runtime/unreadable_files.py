@@ -9,15 +9,11 @@ import codecs
 from collections.abc import Sequence
 from pathlib import Path
 
-from discreet.errors import DataError, UsageError, did_you_mean
+from discreet.errors import Argument, DataError, UsageError, did_you_mean
 
 __all__ = ["encoding_of", "no_such_file", "not_utf8", "unknown_format", "without_text"]
 
 _FOREIGN: dict[str, tuple[str, str]] = {
-    ".dta": ("a Stata file", "export delimited using {stem}.csv"),
-    ".sav": ("an SPSS file", "SAVE TRANSLATE /OUTFILE='{stem}.csv' /TYPE=CSV /FIELDNAMES"),
-    ".sas7bdat": ("a SAS file", "proc export data={stem} outfile='{stem}.csv' dbms=csv"),
-    ".xpt": ("a SAS transport file", "proc export data={stem} outfile='{stem}.csv' dbms=csv"),
     ".rds": ("an R file", "write.csv(readRDS('{name}'), '{stem}.csv', row.names = FALSE)"),
     ".rdata": ("an R file", "write.csv(TABLE, '{stem}.csv', row.names = FALSE)"),
     ".pkl": ("a pickle", "pandas.read_pickle('{name}').to_parquet('{stem}.parquet')"),
@@ -66,8 +62,8 @@ def _similar(name: str, names: Sequence[str]) -> str:
 def unknown_format(path: Path, suffixes: Sequence[str]) -> UsageError:
     """Return the error for a file whose name does not end like one of the formats that can be read.
 
-    >>> print(unknown_format(Path("x.dta"), [".csv"]).message)
-    'x.dta' is a Stata file, which cannot be read here; save it as CSV first, as in: export delimited using x.csv.
+    >>> print(unknown_format(Path("x.xls"), [".csv"]).message)
+    'x.xls' is an old Excel file, which cannot be read here; save it as xlsx first, as in: File > Save As > x.xlsx.
     """
     suffix = path.suffix.lower()
     if suffix in _FOREIGN:
@@ -110,10 +106,20 @@ def encoding_of(start: bytes) -> str:
     return "WINDOWS-1252"
 
 
-def not_utf8(path: Path, start: bytes | None = None) -> DataError:
-    """Return the error for text in another encoding, which is guessed from the first bytes."""
+def not_utf8(path: Path, start: bytes | None = None, *, is_table: bool = True) -> DataError:
+    """Return the error for text in another encoding, which is guessed from the first bytes.
+
+    The encoding of a table can be named; other files have to be converted.
+    """
     encoding = encoding_of(_start(path) if start is None else start)
     wrong = "is not UTF-8" if encoding == "WINDOWS-1252" else f"is {encoding} and not UTF-8"
+    if is_table and path.suffix.lower() != ".zst":
+        return DataError(
+            f"'{path.name}' {wrong}; name its encoding with ",
+            Argument("encoding", encoding.lower()),
+            ", or save it as UTF-8.",
+            topic="file-format",
+        )
     return DataError(
         f"'{path.name}' {wrong}; convert it first, as in: iconv -f {encoding} -t UTF-8 '{path.name}' > "
         f"'utf8-{path.name}'.",

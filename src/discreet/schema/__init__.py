@@ -4,7 +4,7 @@ The functions of the builders (``intervals``, ``mask``, …) are in the modules 
 """
 
 from discreet.schema._blocks import node_names, range_name, set_text
-from discreet.schema._column import Column, numbers_of, plain, text_of
+from discreet.schema._column import Column, numbers_of, plain, text_of, value_text
 from discreet.schema._domain import Domain, make_domain
 from discreet.schema._forms import as_hierarchy, builder_name, hierarchy_for_reports, hierarchy_from_text
 from discreet.schema._grid import Grid, rounding_grid
@@ -73,4 +73,5 @@ __all__ = [
     "sightings",
     "suggest_diversity",
     "text_of",
+    "value_text",
 ]

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import csv
 import gzip
+import importlib.util
 import io
 import re
 from collections.abc import Iterable, Sequence
 from os import PathLike
 from pathlib import Path
 
-from discreet.errors import DataError, UsageError
+from discreet.errors import DataError, UsageError, did_you_mean
 from discreet.runtime.atomic_write import check_target, replacing
 from discreet.runtime.locations import as_path
+from discreet.runtime.table_path import split_sheet
 from discreet.runtime.unreadable_files import no_such_file, not_utf8, without_text
 
 __all__ = ["read_rows", "write_rows"]
 
 _DELIMITERS = ";\t,"
-_SPREADSHEETS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
+_SPREADSHEETS = (".xlsm", ".xlsb", ".xls", ".ods")
 _LEVEL_NAME = re.compile(r"level[ _-]?\d+", re.IGNORECASE)
 
 
@@ -26,15 +28,18 @@ def read_rows(
     path: str | PathLike[str], *, header: bool | None = None, delimiter: str | None = None
 ) -> tuple[list[list[str]], list[int], str]:
     """Return the rows of a file without its header, the line number of each, and the name of the file."""
-    path = as_path(path, "A hierarchy")
-    text = _text(path)
-    mark = _delimiter(text) if delimiter is None else _one_character(delimiter)
-    try:
-        rows, lines = _parsed(text, mark)
-    except csv.Error as error:
-        raise DataError(
-            f"Hierarchy '{path.name}' is not a readable table ({error}); correct the file.", topic="hierarchy-file"
-        ) from None
+    path, sheet = split_sheet(as_path(path, "A hierarchy"))
+    if path.suffix.lower() == ".xlsx":
+        rows, lines = _sheet(path, sheet)
+    else:
+        text = _text(path)
+        mark = _delimiter(text) if delimiter is None else _one_character(delimiter)
+        try:
+            rows, lines = _parsed(text, mark)
+        except csv.Error as error:
+            raise DataError(
+                f"Hierarchy '{path.name}' is not a readable table ({error}); correct the file.", topic="hierarchy-file"
+            ) from None
     if rows and (_has_header(rows) if header is None else header):
         rows, lines = rows[1:], lines[1:]
     return rows, lines, path.name
@@ -49,6 +54,31 @@ def write_rows(path: str | PathLike[str], rows: Iterable[Sequence[str]], delimit
     target = check_target(path)
     with replacing(target) as unfinished:
         unfinished.write_bytes(gzip.compress(data, mtime=0) if path.suffix == ".gz" else data)
+
+
+def _sheet(path: Path, sheet: str | None) -> tuple[list[list[str]], list[int]]:
+    """Return the rows of a sheet of an Excel file, the first unless one is named, and their numbers."""
+    if not path.exists():
+        raise no_such_file(path, "hierarchy file")
+    if importlib.util.find_spec("fastexcel") is None:
+        raise UsageError(
+            "To read Excel files, install the extra: pip install 'discreet[excel]'.", topic="missing-extra"
+        )
+    import fastexcel
+
+    try:
+        book = fastexcel.read_excel(path)
+        if sheet is not None and sheet not in book.sheet_names:
+            hint = did_you_mean(sheet, book.sheet_names) or f"its sheets are {', '.join(book.sheet_names)}."
+            raise UsageError(f"'{path.name}' has no sheet '{sheet}'; {hint}", topic="read-options")
+        cells = book.load_sheet(0 if sheet is None else sheet, header_row=None, dtypes="string").to_polars()
+    except fastexcel.FastExcelError:
+        raise DataError(
+            f"Hierarchy '{path.name}' cannot be read; it is damaged or no Excel file.", topic="hierarchy-file"
+        ) from None
+    rows = [["" if cell is None else cell for cell in row] for row in cells.iter_rows()]
+    kept = [(row, number) for number, row in enumerate(rows, 1) if any(row)]
+    return [row for row, _ in kept], [number for _, number in kept]
 
 
 def _text(path: Path) -> str:
@@ -68,7 +98,7 @@ def _text(path: Path) -> str:
     except FileNotFoundError:
         raise no_such_file(path, "hierarchy file") from None
     except UnicodeDecodeError:
-        raise not_utf8(path, data) from None
+        raise not_utf8(path, data, is_table=False) from None
     except (OSError, EOFError) as error:
         reason = getattr(error, "strerror", None) or type(error).__name__
         raise DataError(

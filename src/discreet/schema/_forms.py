@@ -18,7 +18,7 @@ from discreet.schema.builders.groups import groups
 __all__ = ["as_hierarchy", "builder_name", "hierarchy_for_reports", "hierarchy_from_text"]
 
 _FORM = re.compile(r"\s*([A-Za-z][\w+-]*)\s*(\(.*\))?\s*", re.DOTALL)
-_FILE = re.compile(r".*(\.(csv|tsv|txt|xlsx?|ods)(\.gz)?|\.gz|[/\\].*)", re.IGNORECASE | re.DOTALL)
+_FILE = re.compile(r".*(\.(csv|tsv|txt|xlsx?(#[^/\\]+)?|ods)(\.gz)?|\.gz|[/\\].*)", re.IGNORECASE | re.DOTALL)
 
 
 def as_hierarchy(given: object, base: Path | None = None) -> Hierarchy | Builder:

@@ -13,6 +13,7 @@ __all__ = ["Type", "as_type", "infer_type"]
 
 _LEADING_ZERO = r"^[+-]?0\d"
 _EXPONENT_WITHOUT_SIGN = r"^[+-]?\d+[eE]\d"
+_OFFSET = r"( \d{2}:\d{2}\S*?)(?:Z|[+-]\d{2}(?::?\d{2})?)$"
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}.*)?")
 
 
@@ -100,11 +101,18 @@ def _are_dates(values: pl.Series) -> bool:
 
 
 def parse_dates(text: pl.Series) -> pl.Series:
-    """Return ISO dates, or dates with times where any value has one, and null where a value is neither."""
+    """Return ISO dates, or dates with times where any value has one, and null where a value is neither.
+
+    A time with an offset (``+02:00``) or ``Z`` is the time on the clock of its place, so that its day is the one that
+    is written.
+
+    >>> parse_dates(pl.Series(["2024-03-01T23:30:00+02:00"])).to_list()
+    [datetime.datetime(2024, 3, 1, 23, 30)]
+    """
     days = text.str.to_date("%Y-%m-%d", strict=False)
     if not days.null_count():
         return days
-    clean = text.str.replace("T", " ", literal=True).str.strip_suffix("Z")
+    clean = text.str.replace("T", " ", literal=True).str.replace(_OFFSET, "${1}")
     full = clean.str.to_datetime("%Y-%m-%d %H:%M:%S%.f", strict=False, time_unit="us")
     short = clean.str.to_datetime("%Y-%m-%d %H:%M", strict=False, time_unit="us")
     return full.fill_null(short).fill_null(days.cast(pl.Datetime("us")))

@@ -17,6 +17,7 @@ from discreet.problem import make_schemes
 from discreet.schema import Hierarchy, Role
 from discreet.studio._project import Project
 from discreet.studio._settings import Settings
+from discreet.studio._table import how_to_read
 from discreet.studio._workspace import safe_name
 
 __all__ = [
@@ -66,6 +67,7 @@ def job_fields(settings: Settings, file: Path) -> dict[str, Any]:
         "class_attribute": classes[0] if classes else None,
         "keep": [column for column in settings.columns(Role.INSENSITIVE) if column in settings.keep],
         "types": {column: kind for column, kind in settings.types.items() if column in released},
+        **how_to_read(file).to_dict(),
         **fields,
     }
 

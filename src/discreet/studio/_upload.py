@@ -22,7 +22,7 @@ from typing import Any, BinaryIO, cast
 
 import polars as pl
 
-from discreet.engines import format_of, open_file, reading
+from discreet.engines import STATISTICS, format_of, open_file, reading, size_of_statistics
 from discreet.errors import DataError, UsageError
 from discreet.studio._workspace import safe_name
 
@@ -165,6 +165,11 @@ def admit(path: Path, limits: Limits) -> None:
             plan = pl.scan_parquet(path, glob=False)
             _check_rows(plan.select(pl.len()).collect().item(), path, limits)
             _check_decompressed(_text_size(plan), path, limits)
+        elif layout.kind in STATISTICS:
+            rows, columns = size_of_statistics(path, layout.kind)
+            _check_columns(columns, path, limits)
+            _check_rows(rows, path, limits)
+            _check_decompressed(rows * columns * 8, path, limits)
         else:
             with _decompressed(path, layout.compression) as stream:
                 _check_columns(_header_width(stream.readline(_PIECE)) if layout.kind == "csv" else 0, path, limits)

@@ -7,7 +7,7 @@ import csv
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from io import BytesIO
+from io import SEEK_END, BytesIO
 from pathlib import Path
 
 import polars as pl
@@ -104,10 +104,10 @@ def find_ragged(source: Path | BytesIO, dialect: Dialect, blank_end: bool = Fals
     return None if wrong.is_empty() else (int(wrong["line"][0]), int(wrong["fields"][0]))
 
 
-def trailing_blank_lines(path: Path) -> int:
+def trailing_blank_lines(source: Path | BytesIO) -> int:
     """Count the empty lines at the end of a file."""
-    with path.open("rb") as stream:
-        stream.seek(max(0, path.stat().st_size - 4096))
+    with source.open("rb") if isinstance(source, Path) else source as stream:
+        stream.seek(max(0, stream.seek(0, SEEK_END) - 4096))
         tail = stream.read().replace(b"\r\n", b"\n")
     return max(0, len(tail) - len(tail.rstrip(b"\n")) - 1)
 

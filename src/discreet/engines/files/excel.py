@@ -12,7 +12,7 @@ from pathlib import Path
 
 import polars as pl
 
-from discreet.errors import OutputError, UsageError
+from discreet.errors import OutputError, UsageError, did_you_mean
 
 __all__ = ["read_excel", "write_excel"]
 
@@ -30,24 +30,36 @@ _AS_IT_IS = {
 """Text that looks like a link stays text: ``mailto:`` and ``internal:`` would be cut off, and long links dropped."""
 
 
-def read_excel(path: Path) -> pl.DataFrame:
-    """Read the first sheet with its empty rows and columns; a damaged file raises EOFError."""
+def read_excel(path: Path, sheet: str | None = None) -> pl.DataFrame:
+    """Read a sheet, the first unless one is named, with its empty rows and columns; a damaged file raises EOFError."""
     _need("fastexcel", "read")
     from fastexcel import FastExcelError
 
     try:
         with _without_guesses():
             try:
-                return _read(path, [])
+                _check_sheet(path, sheet)
+                return _read(path, sheet, [])
             except pl.exceptions.InvalidOperationError:  # polars reads integers as Int64, however large they are
-                return _read(path, _large_numbers(path))
+                return _read(path, sheet, _large_numbers(path, sheet))
     except FastExcelError:
         raise EOFError from None
 
 
-def _read(path: Path, decimals: list[str]) -> pl.DataFrame:
+def _check_sheet(path: Path, sheet: str | None) -> None:
+    """Refuse a sheet that is not there."""
+    import fastexcel
+
+    names = fastexcel.read_excel(path).sheet_names if sheet is not None else []
+    if sheet is not None and sheet not in names:
+        hint = did_you_mean(sheet, names) or f"its sheets are {', '.join(names)}."
+        raise UsageError(f"'{path.name}' has no sheet '{sheet}'; {hint}", topic="read-options")
+
+
+def _read(path: Path, sheet: str | None, decimals: list[str]) -> pl.DataFrame:
     return pl.read_excel(
         path,
+        sheet_name=sheet,
         infer_schema_length=None,
         raise_if_empty=False,
         drop_empty_rows=False,
@@ -56,11 +68,11 @@ def _read(path: Path, decimals: list[str]) -> pl.DataFrame:
     )
 
 
-def _large_numbers(path: Path) -> list[str]:
+def _large_numbers(path: Path, sheet: str | None) -> list[str]:
     """Return the columns with numbers that do not fit into 64 bits."""
     import fastexcel
 
-    table = fastexcel.read_excel(path).load_sheet(0, schema_sample_rows=None).to_polars()
+    table = fastexcel.read_excel(path).load_sheet(0 if sheet is None else sheet, schema_sample_rows=None).to_polars()
     return [column.name for column in table if column.dtype.is_float() and _beyond(column, 2**63 - 1024)]
 
 

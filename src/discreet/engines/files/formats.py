@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 from discreet.errors import UsageError
 from discreet.runtime.unreadable_files import unknown_format
 
-__all__ = ["SUFFIXES", "Format", "format_of"]
+if TYPE_CHECKING:
+    from discreet.engines.files.dictionary import Dictionary
 
-FormatKind = Literal["csv", "parquet", "jsonl", "xlsx"]
+__all__ = ["STATISTICS", "SUFFIXES", "Format", "FormatKind", "StatisticsKind", "format_of"]
+
+StatisticsKind = Literal["sav", "zsav", "por", "dta", "xpt", "sas7bdat"]
+FormatKind = Literal["csv", "parquet", "jsonl", "xlsx"] | StatisticsKind
 Compression = Literal["none", "gzip", "zstd", "bz2"]
 
 _KINDS: dict[str, tuple[FormatKind, str | None]] = {
@@ -21,7 +25,15 @@ _KINDS: dict[str, tuple[FormatKind, str | None]] = {
     ".jsonl": ("jsonl", None),
     ".ndjson": ("jsonl", None),
     ".xlsx": ("xlsx", None),
+    ".sav": ("sav", None),
+    ".zsav": ("zsav", None),
+    ".por": ("por", None),
+    ".dta": ("dta", None),
+    ".xpt": ("xpt", None),
+    ".sas7bdat": ("sas7bdat", None),
 }
+STATISTICS: tuple[StatisticsKind, ...] = get_args(StatisticsKind)
+"""The formats of SPSS, Stata and SAS."""
 _COMPRESSIONS: dict[str, Compression] = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2"}
 
 SUFFIXES = tuple(_KINDS)
@@ -35,6 +47,18 @@ class Format:
     kind: FormatKind
     compression: Compression = "none"
     separator: str | None = None
+    crlf: bool = field(default=False, repr=False)
+    """Whether lines of text end as on Windows."""
+    bom: bool = field(default=False, repr=False)
+    """Whether text begins with a byte order mark, by which Excel knows UTF-8."""
+    dictionary: Dictionary | None = field(default=None, repr=False, compare=False)
+    """Labels, formats and missing-value codes of a file of SPSS, Stata or SAS."""
+
+    def like(self, other: Format) -> Format:
+        """Return this format with what another file of its kind has: separator, line ends, labels."""
+        if self.kind == "csv" and other.kind == "csv":
+            return replace(self, separator=self.separator or other.separator, crlf=other.crlf, bom=other.bom)
+        return replace(self, dictionary=other.dictionary) if self.kind in STATISTICS else self
 
 
 def format_of(path: Path) -> Format:

@@ -27,6 +27,7 @@ _PLACES, _BLOCK = 32, 1 << 15
 def read_repeated(file: TableFile, categories: Sequence[str]) -> pl.DataFrame | None:
     """Read a file whose rows repeat; None if they do not, or if lines of the file may not be rows."""
     plain = file.dialect is not None and file.format.compression == "none" and file.rows is None
+    plain = plain and file.content is None and not file.converted
     if not plain or not _rows_repeat(file.path):
         return None
     try:

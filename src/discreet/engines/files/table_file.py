@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import bz2
+import codecs
 import gzip
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from io import BytesIO
 from os import PathLike
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import polars as pl
 
+from discreet.engines.files.conversions import conversions
 from discreet.engines.files.dialect import (
     Dialect,
     check_encoding,
@@ -22,11 +24,12 @@ from discreet.engines.files.dialect import (
     trailing_blank_lines,
 )
 from discreet.engines.files.excel import read_excel
-from discreet.engines.files.formats import Format, format_of
+from discreet.engines.files.formats import STATISTICS, Format, format_of
 from discreet.engines.guards import reading
-from discreet.errors import DataError, UsageError
+from discreet.errors import Argument, DataError, UsageError
 from discreet.runtime.plurals import amount
-from discreet.runtime.unreadable_files import no_such_file, not_utf8, without_text
+from discreet.runtime.table_path import ReadOptions, options_of, split_sheet
+from discreet.runtime.unreadable_files import encoding_of, no_such_file, not_utf8, without_text
 
 __all__ = ["TableFile", "open_file"]
 
@@ -49,8 +52,10 @@ class TableFile:
     """The decompressed file, if polars cannot decompress it."""
     schema: pl.Schema | None = None
     """The types of the columns, if finding them means reading the file."""
-    table: pl.DataFrame | None = field(default=None, repr=False)
-    """The table itself, if the format cannot be read piece by piece."""
+    read: Callable[[], pl.LazyFrame] | None = field(default=None, repr=False)
+    """Returns a plan for the rows, if polars cannot scan the format."""
+    converted: tuple[pl.Expr, ...] = field(default=(), repr=False)
+    """How columns are read, where options say so."""
 
     @property
     def name(self) -> str:
@@ -72,8 +77,10 @@ class TableFile:
 
         Reading columns with few values as ``categories`` saves memory and time.
         """
-        if self.table is not None:
-            return self.table.lazy()
+        if self.converted:
+            return replace(self, converted=()).scan().with_columns(self.converted)
+        if self.read is not None:
+            return self.read()
         if self.dialect is not None:
             return _scan_csv(self._source(), self.dialect, self.rows, categories)
         if self.format.kind == "jsonl":
@@ -132,6 +139,15 @@ class TableFile:
             found[column] = _SQL_TYPES[type(dtype)]
         return found
 
+    def check_engine(self, engine: str) -> None:
+        """Refuse to let another engine read a file with options that it does not know."""
+        if self.converted or (self.content is not None and self.format.compression == "none"):
+            raise UsageError(
+                f"{self.name} is read with options (na, decimal, encoding, date_format) that {engine} does not know; "
+                "leave the engine out.",
+                topic="read-options",
+            )
+
     def unreadable_by(self, engine: str) -> UsageError:
         """Return the error for a file that another engine cannot read."""
         return UsageError(
@@ -152,9 +168,11 @@ class TableFile:
         return self.path if self.content is None else BytesIO(self.content)
 
 
-def open_file(path: str | PathLike[str], known: Format | None = None) -> TableFile:
+def open_file(path: str | PathLike[str], known: Format | None = None, options: ReadOptions | None = None) -> TableFile:
     """Open a table in a file: find its format, unless given, and its columns without reading it whole."""
-    file = Path(path)
+    options = options_of(path) if options is None else options
+    file, sheet = split_sheet(path)
+    options = options if sheet is None else replace(options, sheet=sheet)
     if file.is_dir():
         raise DataError(f"'{file}' is a folder; name a file in it.", topic="no-such-file")
     if not file.exists():
@@ -162,27 +180,87 @@ def open_file(path: str | PathLike[str], known: Format | None = None) -> TableFi
     found = known or format_of(file)
     if file.stat().st_size == 0:
         raise DataError(f"'{file.name}' is empty.", topic="no-rows")
+    _check_options(file, found, options)
     content = _decompress(file) if found.compression == "bz2" else None
+    content = content if options.utf8 or found.kind in STATISTICS else _decoded(file, found, content, options)
     table = TableFile(file, found, (), content=content)
     with reading(table.name, table.explain):
-        if found.kind == "csv":
-            return _open_csv(table)
-        if found.kind == "xlsx":
-            table = replace(table, table=read_excel(file))
-        schema = table.scan().collect_schema()
-        return replace(table, columns=tuple(schema.names()), schema=schema)
+        opened = _opened(table, options)
+        if options.changes_text:
+            changed = conversions(opened.scan(), options, opened.name)
+            opened = replace(opened, converted=tuple(changed))
+        return opened
+
+
+def _opened(table: TableFile, options: ReadOptions) -> TableFile:
+    """Find the columns of a file."""
+    file, found = table.path, table.format
+    if found.kind == "csv":
+        return _open_csv(table)
+    if found.kind == "xlsx":
+        table = replace(table, read=read_excel(file, options.sheet).lazy)
+    if found.kind in STATISTICS:
+        from discreet.engines.files.statistics import open_statistics
+
+        codes = options.missing_codes == "keep"
+        about = open_statistics(file, found.kind, options.encoding, codes=codes)
+        table = replace(table, read=about.scan, format=replace(found, dictionary=about.dictionary))
+    schema = table.scan().collect_schema()
+    return replace(table, columns=tuple(schema.names()), schema=schema)
+
+
+def _check_options(file: Path, found: Format, options: ReadOptions) -> None:
+    """Refuse options that are about another format."""
+    numbers_typed = found.kind in ("parquet", *STATISTICS)
+    wrong = {
+        "sheet": ("Excel files have sheets", options.sheet is not None and found.kind != "xlsx"),
+        "encoding": ("text has an encoding", options.encoding is not None and found.kind in ("parquet", "xlsx")),
+        "decimal": ("numbers in text have a decimal comma", options.decimal == "," and numbers_typed),
+        "missing_codes": (
+            "SPSS files declare missing-value codes",
+            options.missing_codes != "keep" and found.kind not in ("sav", "zsav"),
+        ),
+    }
+    for name, (why, is_wrong) in wrong.items():
+        if is_wrong:
+            raise UsageError(
+                f"Only {why}, and '{file.name}' is none of them; leave ", Argument(name), " out.", topic="read-options"
+            )
+
+
+def _decoded(file: Path, found: Format, content: bytes | None, options: ReadOptions) -> bytes:
+    """Return the text of a file in another encoding as UTF-8."""
+    assert options.encoding is not None
+    if found.compression == "zstd":
+        raise UsageError(
+            f"'{file.name}' is compressed by zstd, and can be read in UTF-8 only; decompress it first.",
+            topic="read-options",
+        )
+    with reading(f"'{file.name}'"):
+        raw = gzip.decompress(file.read_bytes()) if found.compression == "gzip" else content or file.read_bytes()
+    try:
+        return raw.decode(options.encoding).removeprefix("\ufeff").encode()
+    except UnicodeError:
+        raise DataError(
+            f"'{file.name}' is not text in the encoding {options.encoding}; it may be {encoding_of(raw[:4096])}.",
+            topic="read-options",
+        ) from None
 
 
 def _open_csv(table: TableFile) -> TableFile:
     if table.format.compression == "none":
-        check_encoding(table.path)
+        if table.content is None:
+            check_encoding(table.path)
         if b"\0" in (start := table._start()):
             raise without_text(table.path, start)
     lines = first_lines(table.path) if table.format.compression == "zstd" else split_lines(table._start())
     dialect = sniff(lines, table.path.name, table.format.separator)
-    opened = replace(table, columns=dialect.columns, dialect=dialect)
+    start = table._start()
+    bom, crlf = start.startswith(codecs.BOM_UTF8), start.split(b"\n", 1)[0].endswith(b"\r")
+    layout = replace(table.format, bom=bom, crlf=crlf)
+    opened = replace(table, columns=dialect.columns, dialect=dialect, format=layout)
     if table.format.compression == "none" and len(dialect.columns) > 1:
-        blank = trailing_blank_lines(table.path)
+        blank = trailing_blank_lines(table.path if table.content is None else BytesIO(table.content))
         if blank:
             rows = opened.scan().select(pl.len()).collect().item()
             return replace(opened, rows=max(0, rows - blank))

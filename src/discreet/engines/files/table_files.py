@@ -17,6 +17,7 @@ from discreet.engines.files.dialect import Dialect
 from discreet.engines.files.formats import Format, format_of
 from discreet.engines.files.table_file import TableFile, open_file
 from discreet.errors import DataError, DiscreetError, UsageError
+from discreet.runtime.table_path import options_of, split_sheet
 
 __all__ = ["TableFiles", "files_of", "open_table"]
 
@@ -93,16 +94,17 @@ class TableFiles:
 
 def open_table(path: str | PathLike[str], known: Format | None = None) -> TableFile | TableFiles:
     """Open a table in a file, in the files of a folder or in those that match a pattern, without reading it."""
+    options = options_of(path)
     if not Path(path).is_dir() and not _is_pattern(path):
-        return open_file(path, known)
+        return open_file(path, known, options)
     files = files_of(path)
     if not files:
         raise DataError(
             f"There is no table in '{fspath(path)}'; it should hold files such as part-0.parquet.", topic="no-such-file"
         )
     if len(files) == 1 and not _folder_values(files[0], _root(path)):
-        return open_file(files[0])
-    parts = [open_file(file) for file in files]
+        return open_file(files[0], options=options)
+    parts = [open_file(file, options=options) for file in files]
     folders = _typed([_folder_values(file, _root(path)) for file in files])
     for part, values in zip(parts, folders, strict=True):
         _check_columns(part, values, parts[0], folders[0])
@@ -122,7 +124,7 @@ def files_of(path: str | PathLike[str]) -> list[Path]:
     if Path(path).is_dir():
         return sorted(_tables_in(Path(path)))
     if not _is_pattern(path):
-        return [Path(path)]
+        return [split_sheet(path)[0]]
     found = (Path(name) for name in glob.glob(fspath(path), recursive=True))  # noqa: PTH207
     return sorted(file for each in found for file in ([each] if each.is_file() else _tables_in(each)))
 

@@ -16,7 +16,7 @@ import polars as pl
 
 from discreet.engines.equal_rows import EqualRows
 from discreet.engines.files.excel import write_excel
-from discreet.engines.files.formats import Format
+from discreet.engines.files.formats import STATISTICS, Format
 from discreet.engines.format_limits import check_types
 from discreet.engines.guards import writing
 from discreet.engines.open import to_lazy
@@ -148,6 +148,10 @@ def write_table(frame: pl.LazyFrame, path: Path, layout: Format, name: str | Non
             frame.sink_parquet(path, row_group_size=_GROUP_ROWS)
         elif layout.kind == "xlsx":
             write_excel(frame, path)
+        elif layout.kind in STATISTICS:
+            from discreet.engines.files.write_statistics import write_statistics
+
+            write_statistics(frame, path, layout)
         elif layout.compression == "bz2":
             with bz2.open(path, "wb") as stream:
                 _write_text(frame, stream, layout, "uncompressed")
@@ -194,4 +198,11 @@ def _write_text(frame: pl.LazyFrame, target: Any, layout: Format, compression: A
     if layout.kind == "jsonl":
         frame.sink_ndjson(target, compression=compression, check_extension=False)
     else:
-        frame.sink_csv(target, separator=layout.separator or ",", compression=compression, check_extension=False)
+        frame.sink_csv(
+            target,
+            separator=layout.separator or ",",
+            line_terminator="\r\n" if layout.crlf else "\n",
+            include_bom=layout.bom,
+            compression=compression,
+            check_extension=False,
+        )

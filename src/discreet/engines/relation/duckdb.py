@@ -265,6 +265,7 @@ def _spill_folder() -> Path:
 
 def _reader(file: TableFile, path: str) -> str:
     """Return the call that reads a file the way polars does: delimited text stays text."""
+    file.check_engine("duckdb")
     if file.format.kind == "parquet":
         return f"read_parquet({path})"
     if file.format.compression not in ("none", "gzip", "zstd") or file.format.kind not in ("csv", "jsonl"):

@@ -216,6 +216,7 @@ def _folds_case(session: Any) -> bool:
 def _read(file: TableFile, session: Any) -> Any:
     """Read a file the way polars does: delimited text stays text, and empty cells are missing."""
     path = file.path.absolute().as_uri()
+    file.check_engine("spark")
     if file.format.kind == "parquet":
         return session.read.parquet(path)
     if file.format.compression not in ("none", "gzip") or file.format.kind not in ("csv", "jsonl"):

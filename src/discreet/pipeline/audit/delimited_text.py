@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import DataError
 from discreet.runtime.plurals import amount
-from discreet.runtime.unreadable_files import not_utf8, without_text
+from discreet.runtime.unreadable_files import encoding_of, not_utf8, without_text
 
 __all__ = ["TextFile", "check_rows", "explain_text", "read_header", "scan_text", "trailing_blank_lines"]
 
@@ -40,16 +40,32 @@ class TextFile(NamedTuple):
 
     path: Path
     compression: str = "none"
+    encoding: str | None = None
+    """The encoding, if it is not UTF-8."""
 
     @contextmanager
     def open(self) -> Iterator[IO[bytes]]:
-        """Open it to read bytes, decompressed."""
+        """Open it to read bytes, decompressed and in UTF-8."""
+        if self.encoding is not None:
+            with TextFile(self.path, self.compression).open() as stream:
+                yield io.BytesIO(self._decoded(stream.read()))
+            return
         if self.compression == "zstd":  # which only polars reads
             yield io.BytesIO("".join(f"{line or ''}\n" for line in _lines(self.path)).encode())
             return
         openers = {"gzip": gzip.open, "bz2": bz2.open, "none": open}
         with openers[self.compression](self.path, "rb") as stream:  # type: ignore[operator]
             yield stream
+
+    def _decoded(self, content: bytes) -> bytes:
+        try:
+            return content.decode(str(self.encoding)).removeprefix("\ufeff").encode()
+        except UnicodeError:
+            raise DataError(
+                f"'{self.path.name}' is not text in the encoding {self.encoding}; it may be "
+                f"{encoding_of(content[:4096])}.",
+                topic="read-options",
+            ) from None
 
 
 def read_header(file: TextFile, separator: str | None, wanted: Collection[str]) -> tuple[str, tuple[str, ...]]:
@@ -98,10 +114,10 @@ def scan_text(
     )
 
 
-def trailing_blank_lines(path: Path) -> int:
+def trailing_blank_lines(file: TextFile) -> int:
     """Return the number of empty lines at the end of a file."""
-    with path.open("rb") as stream:
-        stream.seek(-min(path.stat().st_size, 4096), io.SEEK_END)
+    with file.open() as stream:
+        stream.seek(max(0, stream.seek(0, io.SEEK_END) - 4096))
         lines = stream.read().split(b"\n")
     breaks = next((i for i, line in enumerate(reversed(lines)) if line.strip(b"\r")), len(lines))
     return max(0, breaks - 1)

@@ -114,11 +114,21 @@ def _session(spark: Any) -> Any:
     return builder.master(spark or "local[*]").appName("discreet").getOrCreate()
 
 
+def _check_options(file: ReleasedFile, engine: str) -> None:
+    if file.options.changes_text or not file.options.utf8:
+        raise UsageError(
+            f"{file.name} is read with options (na, decimal, encoding, date_format) that {engine} does not know; leave "
+            "the engine out.",
+            topic="read-options",
+        )
+
+
 def _duckdb_reader(file: ReleasedFile) -> str:
+    _check_options(file, "duckdb")
     path = _literal(glob.escape(str(file.path)))
     if file.kind == "parquet":
         return f"read_parquet({path})"
-    if file.compression == "bz2" or file.kind == "xlsx":
+    if file.compression == "bz2" or file.kind not in ("csv", "jsonl"):
         raise _other_form(file, "duckdb")
     packed = f"compression='{file.compression}'"
     if file.kind == "jsonl":
@@ -133,10 +143,11 @@ def _duckdb_reader(file: ReleasedFile) -> str:
 
 
 def _spark_reader(file: ReleasedFile, session: Any) -> Any:
+    _check_options(file, "spark")
     path = file.path.absolute().as_uri()
     if file.kind == "parquet":
         return session.read.parquet(path)
-    if file.compression not in ("none", "gzip") or file.kind == "xlsx":
+    if file.compression not in ("none", "gzip") or file.kind not in ("csv", "jsonl"):
         raise _other_form(file, "spark")
     if file.kind == "jsonl":
         return session.read.schema(_spark_schema(_flat_types(file, "spark"))).json(path)

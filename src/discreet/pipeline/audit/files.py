@@ -1,4 +1,4 @@
-"""Files as the audit reads them: delimited text, Parquet, JSON lines and Excel sheets, and folders of such files."""
+"""Files as the audit reads them: text, Parquet, Excel sheets, those of SPSS, Stata and SAS, and folders of them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import bz2
 import glob
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike, fspath
 from pathlib import Path
@@ -25,10 +25,13 @@ from discreet.pipeline.audit.delimited_text import (
 )
 from discreet.pipeline.audit.excel import read_sheet
 from discreet.pipeline.audit.library_errors import reading
+from discreet.pipeline.audit.read_as import read_as
 from discreet.pipeline.audit.repeated_lines import DistinctRows, distinct_rows
+from discreet.pipeline.audit.statistics import STATISTICS, read_statistics
 from discreet.pipeline.audit.table import check_columns, group, in_batches
 from discreet.pipeline.audit.values import by_name
 from discreet.runtime.machine_limits import within_memory
+from discreet.runtime.table_path import ReadOptions, options_of, split_sheet
 from discreet.runtime.unreadable_files import no_such_file, unknown_format
 
 __all__ = ["FilesTable", "ReleasedFile", "files_at", "open_files"]
@@ -40,6 +43,7 @@ _KINDS = {
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
     ".xlsx": "xlsx",
+    **{f".{kind}": kind for kind in STATISTICS},
 }
 _COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2"}
 _SLICE_ROWS = 1 << 24
@@ -59,9 +63,11 @@ class ReleasedFile:
     """Columns the file should have, to find the separator."""
     categories: tuple[str, ...] = ()
     """Columns of delimited text known to have few values."""
+    options: ReadOptions = field(default_factory=ReadOptions)
+    """How to read the file."""
 
     @classmethod
-    def named(cls, path: Path, wanted: Collection[str] = ()) -> ReleasedFile:
+    def named(cls, path: Path, wanted: Collection[str] = (), options: ReadOptions | None = None) -> ReleasedFile:
         """Return a file with the format that its name says."""
         suffixes = [suffix.lower() for suffix in path.suffixes]
         compression = _COMPRESSIONS.get(suffixes[-1], "none") if suffixes else "none"
@@ -72,7 +78,8 @@ class ReleasedFile:
             raise UsageError(
                 f"'{path.name}' cannot be compressed once more; {suffix} files already are, so name it without."
             )
-        return cls(path, _KINDS[suffix], compression, "\t" if suffix == ".tsv" else None, tuple(wanted))
+        separator = "\t" if suffix == ".tsv" else None
+        return cls(path, _KINDS[suffix], compression, separator, tuple(wanted), options=options or ReadOptions())
 
     @property
     def name(self) -> str:
@@ -109,18 +116,21 @@ class ReleasedFile:
 
     def scan(self) -> pl.LazyFrame:
         """Return the rows as a lazy frame."""
+        return self._meant.lazy() if self.options.changes_text else self._scan()
+
+    def _scan(self) -> pl.LazyFrame:
         if self.kind == "csv":
             return scan_text(self._source, *self.dialect, self._rows, self.categories)
         if self.kind == "jsonl":
             known = self.__dict__.get("schema")  # inferring the types reads all lines
             return pl.scan_ndjson(self._source, schema=known, infer_schema_length=None)
-        return self._sheet.lazy() if self.kind == "xlsx" else pl.scan_parquet(self.path, glob=False)
+        return pl.scan_parquet(self.path, glob=False) if self.kind == "parquet" else self._table.lazy()
 
     def pieces(self, read: Sequence[str]) -> Iterator[pl.LazyFrame]:
         """Yield some columns in pieces; Parquet can be read from any row on."""
         plan = self.scan().select(map(by_name, read))
         if self.kind != "parquet":
-            yield from [plan] if self.kind == "xlsx" else in_batches(plan)
+            yield from in_batches(plan) if self.kind in ("csv", "jsonl") else [plan]
             return
         rows = int(pl.scan_parquet(self.path, glob=False).select(pl.len()).collect().item())
         step = min(_SLICE_ROWS, max(within_memory(_SLICE_ROWS * _ROW_BYTES, 8) // _ROW_BYTES, 1 << 19))
@@ -130,6 +140,8 @@ class ReleasedFile:
     def distinct(self) -> DistinctRows | None:
         """The distinct rows of delimited text and how often each occurs, where finding them is fast."""
         if self.kind != "csv" or self.compression != "none" or self._rows is not None:
+            return None
+        if self.options.changes_text or not self.options.utf8:
             return None
         return distinct_rows(self.path, *self.dialect)
 
@@ -145,19 +157,22 @@ class ReleasedFile:
         separator, columns = self.dialect
         if self.compression != "none" or len(columns) < 2:
             return None
-        blank = trailing_blank_lines(self.path)
+        blank = trailing_blank_lines(self._text)
         if not blank:
             return None
-        everything = scan_text(self.path, separator, columns, None)
+        everything = scan_text(self._source, separator, columns, None)
         return max(0, int(everything.select(pl.len()).collect().item()) - blank)
 
     @property
     def _text(self) -> TextFile:
-        return TextFile(self.path, self.compression)
+        return TextFile(self.path, self.compression, None if self.options.utf8 else self.options.encoding)
 
     @cached_property
     def _source(self) -> Path | bytes:
-        """The path, or the content of a file that polars cannot decompress."""
+        """The path, or the content of a file that polars cannot decompress or decode."""
+        if not self.options.utf8:
+            with self._text.open() as stream:
+                return stream.read()
         if self.compression != "bz2":
             return self.path
         try:
@@ -166,8 +181,16 @@ class ReleasedFile:
             raise EOFError from None
 
     @cached_property
-    def _sheet(self) -> pl.DataFrame:
-        return read_sheet(self.path)
+    def _table(self) -> pl.DataFrame:
+        """The rows of a file that polars cannot scan."""
+        if self.kind == "xlsx":
+            return read_sheet(self.path, self.options.sheet)
+        return read_statistics(self.path, self.kind, self.options)
+
+    @cached_property
+    def _meant(self) -> pl.DataFrame:
+        """The rows as the options say they are meant."""
+        return read_as(self._scan().collect(), self.options)
 
 
 class FilesTable:
@@ -249,9 +272,11 @@ def _group_distinct(table: pl.DataFrame, rows: pl.Series, by: Mapping[str, str])
 
 def open_files(path: str | PathLike[str], wanted: Collection[str] = ()) -> FilesTable:
     """Open the table in a file, in a folder, or in the files that match a pattern."""
-    location = Path(path)
+    location, options = Path(path), options_of(path)
     if not location.is_dir() and not _is_pattern(path):
-        return FilesTable(f"'{location.name}'", [ReleasedFile.named(location, wanted)])
+        file, sheet = split_sheet(path)
+        options = options if sheet is None else replace(options, sheet=sheet)
+        return FilesTable(f"'{file.name}'", [ReleasedFile.named(file, wanted, options)])
     files = files_at(path)
     if not files:
         raise DataError(
@@ -259,7 +284,7 @@ def open_files(path: str | PathLike[str], wanted: Collection[str] = ()) -> Files
         )
     root = location if location.is_dir() else _before_pattern(location)
     folders = _partition_columns(files, root)
-    return FilesTable(f"'{location.name}'", [ReleasedFile.named(file, wanted) for file in files], folders)
+    return FilesTable(f"'{location.name}'", [ReleasedFile.named(file, wanted, options) for file in files], folders)
 
 
 def files_at(path: str | PathLike[str]) -> list[Path]:

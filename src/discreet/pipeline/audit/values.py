@@ -9,6 +9,7 @@ import polars as pl
 from polars import selectors
 
 from discreet.errors import DataError
+from discreet.pipeline.audit.statistics import STATISTICS
 
 __all__ = ["as_type", "by_name", "comparable", "joined", "plain", "readable", "ungroupable"]
 
@@ -64,6 +65,9 @@ def readable(values: pl.Series, layout: str | None) -> pl.Series:
     >>> readable(pl.Series(["flu", "", None]), "csv").to_list()
     ['flu', None, None]
     """
+    if layout in STATISTICS and values.dtype == pl.String:  # blanks at the end are lost, and empty text is missing
+        text = values.str.strip_chars_end(" ")
+        return text.set(text == "", None)
     if layout not in ("csv", "xlsx"):
         return values
     if values.dtype == pl.String:

@@ -68,7 +68,7 @@ export function Start() {
         ${sending
           ? html`<div class="sending" role="status"><span>${texts.start.sending(sending.name, share(sending.share, 0))}</span><${Meter} value=${sending.share} kind="accent" label=${share(sending.share, 0)} /></div>`
           : html`<${Button} kind="main large" icon="folder" onClick=${() => picker.current.click()}>${texts.start.choose}</${Button}>`}
-        <input type="file" class="unseen" aria-hidden="true" ref=${picker} tabindex="-1" aria-label=${texts.start.choose} accept=".csv,.tsv,.txt,.parquet,.json,.jsonl,.ndjson,.xlsx,.gz" onChange=${(event) => take(event.target.files[0])} />
+        <input type="file" class="unseen" aria-hidden="true" ref=${picker} tabindex="-1" aria-label=${texts.start.choose} accept=".csv,.tsv,.txt,.parquet,.json,.jsonl,.ndjson,.xlsx,.sav,.zsav,.por,.dta,.xpt,.sas7bdat,.gz" onChange=${(event) => take(event.target.files[0])} />
         <p class="safe"><${Icon} name="lock" size=${18} />${texts.start.private}</p>
       </section>
       <div class="stack">

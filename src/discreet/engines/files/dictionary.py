@@ -1,0 +1,142 @@
+"""The dictionary of a file of SPSS, Stata or SAS: labels, missing-value codes, formats and the weight variable.
+
+A dictionary describes the questionnaire, but a label may be about a single person: the diagnosis that only one of them
+had. So a release has labels and missing-value codes of released values alone, and never a format that was made for the
+longest original text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import polars as pl
+
+from discreet.schema import Interval, parse_block, value_text
+
+__all__ = ["Dictionary", "Family", "ValueKind", "kind_of_values"]
+
+Family = Literal["spss", "stata", "sas"]
+ValueKind = Literal["number", "text", "time"]
+
+_LONGEST_LABEL = 120
+"""The bytes of a value label that SPSS holds."""
+
+
+def kind_of_values(dtype: pl.DataType) -> ValueKind:
+    """Return the kind of a column, which decides whether its format and its codes still apply."""
+    if dtype.is_temporal():
+        return "time"
+    return "number" if dtype.is_numeric() or dtype == pl.Boolean else "text"
+
+
+@dataclass(frozen=True)
+class Dictionary:
+    """What a file says about its columns, besides their values."""
+
+    family: Family
+    kinds: Mapping[str, ValueKind]
+    file_label: str = ""
+    table_name: str | None = None
+    """The name of the data set in a SAS transport file."""
+    column_labels: Mapping[str, str] = field(default_factory=dict)
+    value_labels: Mapping[str, Mapping[Any, str]] = field(default_factory=dict)
+    missing_codes: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    """For each column, codes and ranges of codes (``{"lo": …, "hi": …}``) that mean a missing value in SPSS."""
+    formats: Mapping[str, str] = field(default_factory=dict)
+    measures: Mapping[str, str] = field(default_factory=dict)
+    widths: Mapping[str, int] = field(default_factory=dict)
+    """The widths of columns on the screen of SPSS."""
+    weight: str | None = None
+    """The column that weights the cases in SPSS."""
+
+    def keeps(self, column: pl.Series) -> bool:
+        """Whether a released column still has values of the kind it had."""
+        return self.kinds.get(column.name) == kind_of_values(column.dtype)
+
+    def labels_for(self, table: pl.DataFrame, *, texts: bool) -> dict[str, dict[Any, str]]:
+        """Return the labels of released values; ``texts`` says whether the format has labels of text.
+
+        A group has the labels of the values it names: ``{1, 2}`` is ``single, married``.
+        """
+        found = {}
+        for name, labels in self.value_labels.items():
+            if name not in table.columns or not labels:
+                continue
+            values = table[name].drop_nulls().unique().to_list()
+            if kind_of_values(table.schema[name]) == "number":
+                known = {float(code): label for code, label in labels.items() if not isinstance(code, str)}
+                named = {value: known[float(value)] for value in values if float(value) in known}
+            elif texts:
+                by_text = {value_text(code): label for code, label in labels.items()}
+                named = {value: label for value in values if (label := group_label(str(value), by_text)) is not None}
+            else:
+                continue
+            if named:
+                found[name] = {value: _cut(label) for value, label in sorted(named.items())}
+        return found
+
+    def missing_for(self, table: pl.DataFrame) -> dict[str, list[Any]]:
+        """Return the missing-value codes that released values have."""
+        found = {}
+        for name, codes in self.missing_codes.items():
+            if name in table.columns and self.keeps(table[name]):
+                values = table[name].drop_nulls().unique()
+                used = [code for code in codes if _has(values, code)]
+                if used:
+                    found[name] = used
+        return found
+
+    def formats_for(self, table: pl.DataFrame, family: Family) -> dict[str, str]:
+        """Return the formats of numbers and dates; those of text say how long the longest original text is."""
+        if family != self.family:
+            return {}
+        return {
+            column.name: self.formats[column.name]
+            for column in table
+            if column.name in self.formats and column.dtype != pl.String and self.keeps(column)
+        }
+
+
+def group_label(value: str, labels: Mapping[str, str]) -> str | None:
+    """Return the label of a released value: its own, or those of the values it names.
+
+    >>> group_label("{1, 2}", {"1": "single", "2": "married", "3": "widowed"})
+    'single, married'
+    >>> group_label("[1, 3]", {"1": "never", "2": "seldom", "3": "often"})
+    'never to often'
+    """
+    if value in labels:
+        return labels[value]
+    block = parse_block(value)
+    if isinstance(block, Interval):
+        ends = [labels.get(value_text(end)) for end in (block.left, block.right)]
+        label = f"{ends[0]} to {ends[1]}" if None not in ends and block.closed == "both" else None
+    elif block.everything or not any(each in labels for each in block.values):
+        return None
+    else:
+        label = ", ".join(labels.get(each, each) for each in sorted(block.values, key=_in_order))
+    return f"{label} or missing" if label is not None and block.missing else label
+
+
+def _in_order(code: str) -> tuple[float, str]:
+    """Sort codes as numbers where they are."""
+    try:
+        return float(code), code
+    except ValueError:
+        return float("inf"), code
+
+
+def _has(values: pl.Series, code: Any) -> bool:
+    """Whether one of the values is a missing-value code, or in a range of them."""
+    if isinstance(code, Mapping):
+        return values.dtype.is_numeric() and bool(values.is_between(code["lo"], code["hi"]).any())
+    return isinstance(code, str) == (values.dtype == pl.String) and bool((values == code).any())
+
+
+def _cut(label: str) -> str:
+    """Shorten a label to the bytes that SPSS holds, which would cut it in the middle of a character."""
+    if len(label.encode()) <= _LONGEST_LABEL:
+        return label
+    return label.encode()[: _LONGEST_LABEL - 3].decode(errors="ignore") + "…"
