@@ -44,6 +44,8 @@ class JobSettings:
     class_attribute: str | None = None
     weights: str | None = None
     population: Any = None
+    against: tuple[Any, ...] = ()
+    """Earlier releases to keep the promises together with."""
     keep: str | Sequence[str] = ()
     types: Mapping[str, Any] | None = None
     privacy: tuple[PrivacyModel, ...] = ()
@@ -98,6 +100,7 @@ class JobSettings:
         check_missing_sensitive(given["missing_sensitive"])
         if given["weights"] is not None and given["population"] is not None:
             raise UsageError("The population is either a table or estimated by weights; leave one of the two out.")
+        given["against"] = _tables(given.get("against"))
         given["engine"] = Engine(given["engine"], arguments["memory_limit"], arguments["spark"])
         return cls(**given)
 
@@ -128,6 +131,11 @@ class JobSettings:
             **({} if self.order == "random" else {"order": self.order}),
             "seed": self.seed,
         }
+
+
+def _tables(given: Any) -> tuple[Any, ...]:
+    """Return one table or several as a tuple."""
+    return tuple(given) if isinstance(given, list | tuple) else () if given is None else (given,)
 
 
 def is_best(scheme: Any) -> bool:

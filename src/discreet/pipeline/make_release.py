@@ -65,7 +65,12 @@ def make_release(
         counted = named_by_released(prepared.source, problem, prepared.counted, solution)
     required = tuple(schema.quasi_identifiers) if counted.dropped else ()
     recoding = make_recoding(solution, counted, drop=schema.identifiers, required=required)
+    original = OriginalTable.of(prepared, problem, counted.domains, solution, recoding)
     promises = _promises(prepared, problem, solution, counted, recoding)
+    if prepared.earlier is not None:
+        promises = replace(
+            promises, together=prepared.earlier.checker(problem.privacy, lambda: original.released_as)
+        )
     table, verdict = publish(prepared.source, recoding, promises, target, prepared.clock)
     job = text_form({**prepared.describe_table(), **search})
     result = f" {solution.cost!r} {verdict.rows} {verdict.classes}"  # a search that was stopped may end elsewhere
@@ -105,7 +110,7 @@ def make_release(
         made=datetime.now(UTC).isoformat(timespec="seconds"),
         wrote=None if target is None else FileStamp.of(target.location),
         provenance=Provenance(
-            original=OriginalTable.of(prepared, problem, counted.domains, solution, recoding),
+            original=original,
             values={name: domain.values for name, domain in counted.domains.items()} if solution.blocks else {},
             sizes=ClassSizes.of(_sizes_before(counted, counted.table.weights)),
             recoding=recoding,
@@ -214,6 +219,7 @@ def _notes(
             *measured,
             *prepared.undecided.notes(),
             *map(Private if suppressed else str, about_values(schema, problem, counted)),
+            *([] if prepared.earlier is None else [prepared.earlier.note()]),
             *about_promises(schema, problem, counted),
             *notes(prepared.source, schema, problem, prepared.schemes, counted, solution, prepared.target),
         ]

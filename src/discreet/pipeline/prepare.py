@@ -28,6 +28,7 @@ from discreet.errors import InterruptedRun, UnsupportedCombinationError, UsageEr
 from discreet.job.files import FileStamp
 from discreet.job.owner_key import Key, KeyFile, key_file
 from discreet.job.settings import JobSettings
+from discreet.pipeline.against import EarlierReleases, read_earlier_releases
 from discreet.pipeline.clock import Clock
 from discreet.pipeline.load_ahead import load_ahead
 from discreet.pipeline.output import Target, check_output
@@ -66,6 +67,8 @@ class Prepared:
     written_as: Format | None = None
     """The format the table was counted for."""
     undecided: UndecidedColumns = field(default_factory=UndecidedColumns)
+    earlier: EarlierReleases | None = None
+    """The earlier releases that the new one keeps its promises together with."""
 
     def with_key(self) -> Prepared:
         """Return the table with the owner's key, which is made if something is written or the user named its file."""
@@ -90,6 +93,7 @@ class Prepared:
             **({"keep": list(schema.keep)} if schema.keep else {}),
             **({} if schema.weights is None else {"weights": schema.weights}),
             **({} if settings.population is None else {"population": _location_text(settings.population)}),
+            **({"against": [_location_text(each) for each in settings.against]} if settings.against else {}),
             "types": schema.types,
             "missing": settings.missing,
             "missing_sensitive": settings.missing_sensitive,
@@ -152,7 +156,7 @@ def prepare(settings: JobSettings, *, for_front: bool = False) -> Prepared:
         )
         if not for_front:
             undecided.check()
-    return Prepared(
+    prepared = Prepared(
         settings=settings,
         source=source,
         schema=schema,
@@ -165,6 +169,8 @@ def prepare(settings: JobSettings, *, for_front: bool = False) -> Prepared:
         written_as=written_as,
         undecided=undecided,
     )
+    with clock("count"):
+        return replace(prepared, earlier=read_earlier_releases(prepared))
 
 
 def build_problem(prepared: Prepared, privacy: Sequence[PrivacyModel | str]) -> Problem:

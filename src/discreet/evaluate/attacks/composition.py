@@ -16,7 +16,7 @@ from discreet.evaluate.attacks._target import AttackTarget
 from discreet.evaluate.candidates import Candidates, find_candidates
 from discreet.evaluate.classes import CountedClasses, read_classes
 from discreet.evaluate.released_as import split
-from discreet.evaluate.sensitive import MatchedValues, match_values
+from discreet.evaluate.sensitive import MatchedValues, covering_values, match_values
 from discreet.runtime.integer_codes import numbered
 
 __all__ = ["CompositionAttack", "Earlier", "read_earlier"]
@@ -56,8 +56,8 @@ class CompositionAttack(Attack):
         """Guess a sensitive value that all releases show."""
         truth = target.truth(column)
         weight = target.before.sizes / target.before.rows
-        own = expected_values(target.candidates, target.values[column], truth.shape)
-        seen = [own, *(each.expected(column, truth.shape) for each in earlier)]
+        own = _expected(target.candidates, target.values[column])
+        seen = [own, *(each.expected(column) for each in earlier)]
         whole = np.maximum(own.sum(axis=0) / max(own.sum(), _TINY), _TINY)
         joint = np.prod([np.maximum(each, 0) for each in seen], axis=0) / whole ** (len(seen) - 1)
         alone = [_right(each, truth, weight) for each in seen]
@@ -90,9 +90,9 @@ class Earlier:
     candidates: Candidates
     values: dict[str, MatchedValues]
 
-    def expected(self, column: str, shape: tuple[int, ...]) -> FloatArray:
+    def expected(self, column: str) -> FloatArray:
         """Return the rows with each sensitive value among those that cover the people of each original class."""
-        return expected_values(self.candidates, self.values[column], shape)
+        return _expected(self.candidates, self.values[column])
 
 
 def read_earlier(target: AttackTarget, table: Any) -> Earlier:
@@ -140,21 +140,8 @@ def _for_people(people: CountedClasses, fewer: CountedClasses, candidates: Candi
     return Candidates(matches, candidates.first[which], candidates.length[which], candidates.order)
 
 
-def expected_values(candidates: Candidates, matched: MatchedValues, shape: tuple[int, ...]) -> FloatArray:
-    """Return the rows with each sensitive value among the released rows that cover each original class."""
-    group, value, count = matched.released
-    size = int(group.max(initial=-1)) + 2
-    first, last = np.searchsorted(group, np.arange(size)), np.searchsorted(group, np.arange(size), "right")
-    found = np.zeros((shape[0], matched.values))
-    for some, index, released in candidates.found():
-        released = np.minimum(released, size - 1)
-        length = last[released] - first[released]
-        owner = np.repeat(some[index], length)
-        entry = (
-            np.arange(owner.size) - np.repeat(np.cumsum(length) - length, length) + np.repeat(first[released], length)
-        )
-        np.add.at(found, (owner, value[entry]), count[entry])
-    return found
+def _expected(candidates: Candidates, matched: MatchedValues) -> FloatArray:
+    return covering_values(candidates, matched.released, matched.values)
 
 
 def _right(likely: FloatArray, truth: FloatArray, weight: FloatArray) -> float:
