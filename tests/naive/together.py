@@ -49,3 +49,18 @@ def replaced(new: Mapping[int, Row], earlier: Mapping[int, Row], shown_earlier: 
     joined = {(shown_earlier(row), row[column]) for person, row in new.items() if person not in earlier}
     left = {(shown_earlier(row), row[column]) for person, row in earlier.items() if person not in new}
     return bool(joined & left)
+
+
+def fitting_rows(age: object, town: object, releases: Sequence[Sequence[tuple[object, ...]]]) -> Counter[object]:
+    """Return the rows by sensitive value that a person may have in every release: the fewest of all releases.
+
+    A row of a release are the ages and towns that it covers, and its sensitive value.
+    """
+    fitting = [
+        Counter(value for ages, towns, value in rows if age in ages and town in towns)  # type: ignore[operator]
+        for rows in releases
+    ]
+    fewest = fitting[0]
+    for each in fitting[1:]:
+        fewest &= each
+    return fewest
