@@ -30,7 +30,15 @@ from discreet.runtime.read_options import check_missing_sensitive
 if TYPE_CHECKING:
     from discreet.solve import Solver
 
-__all__ = ["JobSettings", "as_list", "cost_by_priorities", "highest_levels", "is_best"]
+__all__ = ["JobSettings", "SampledFrom", "as_list", "cost_by_priorities", "highest_levels", "is_best"]
+
+
+@dataclass(frozen=True, eq=False)
+class SampledFrom:
+    """A table that rows were drawn from, and how many rows it has."""
+
+    data: Any
+    rows: int
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -44,6 +52,8 @@ class JobSettings:
     class_attribute: str | None = None
     weights: str | None = None
     population: Any = None
+    sampled_from: SampledFrom | None = None
+    """The table that ``data`` was drawn from, for promises that rest on sampling."""
     against: tuple[Any, ...] = ()
     """Earlier releases to keep the promises together with."""
     keep: str | Sequence[str] = ()
@@ -103,6 +113,11 @@ class JobSettings:
         given["against"] = _tables(given.get("against"))
         given["engine"] = Engine(given["engine"], arguments["memory_limit"], arguments["spark"])
         return cls(**given)
+
+    @property
+    def table(self) -> Any:
+        """The table as it was given, before any rows were drawn."""
+        return self.data if self.sampled_from is None else self.sampled_from.data
 
     @property
     def highest_levels(self) -> dict[str, int]:

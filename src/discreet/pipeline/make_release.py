@@ -22,6 +22,7 @@ from discreet.pipeline.recode import make_recoding
 from discreet.pipeline.release import Release
 from discreet.pipeline.release_notes import about_hidden, about_promises, about_values, notes, population_text
 from discreet.pipeline.released_values import hierarchy_of, named_by_released
+from discreet.pipeline.sampling import about_drawn_rows
 from discreet.problem import Problem
 from discreet.report.class_sizes import ClassSizes
 from discreet.report.columns import kept_rows, summarize_columns
@@ -74,6 +75,7 @@ def make_release(
     table, verdict = publish(prepared.source, recoding, promises, target, prepared.clock)
     job = text_form({**prepared.describe_table(), **search})
     result = f" {solution.cost!r} {verdict.rows} {verdict.classes}"  # a search that was stopped may end elsewhere
+    drawn = drawn or prepared.settings.sampled_from is not None
     choices = job_text(job, without=[] if drawn else ["seed"]) + result
     worst, least = problem.cost.worst(problem.table), least_cell(problem.privacy)
     kept = kept_rows(counted.table, solution)
@@ -203,7 +205,7 @@ def _recorded(prepared: Prepared, choices: str) -> list[str]:
     """Record a release that was written in the ledger; return a warning if the table was released before."""
     if prepared.secret is None or prepared.target is None:
         return []
-    data, location = prepared.settings.data, prepared.target.location
+    data, location = prepared.settings.table, prepared.target.location
     entry = make_entry(prepared.secret, data, prepared.stamp, choices, location)
     second = None if entry is None else two_releases(record(prepared.secret, entry))
     return [] if second is None else [PrivateCaution(second)]
@@ -220,6 +222,7 @@ def _notes(
             *prepared.undecided.notes(),
             *map(Private if suppressed else str, about_values(schema, problem, counted)),
             *([] if prepared.earlier is None else [prepared.earlier.note()]),
+            *about_drawn_rows(prepared.settings, problem.whole.n + counted.dropped),
             *about_promises(schema, problem, counted),
             *notes(prepared.source, schema, problem, prepared.schemes, counted, solution, prepared.target),
         ]

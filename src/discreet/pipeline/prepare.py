@@ -84,7 +84,7 @@ class Prepared:
         """Return the table and the roles of its columns, with the keys of a job file."""
         settings, schema = self.settings, self.schema
         return {
-            "input": _location_text(settings.data),
+            "input": _location_text(settings.table),
             "output": None if settings.output is None else without_password(settings.output),
             "identifiers": list(schema.identifiers),
             "quasi_identifiers": {name: domain.given for name, domain in self.counted.domains.items()},
@@ -112,7 +112,7 @@ def prepare(settings: JobSettings, *, for_front: bool = False) -> Prepared:
     written_as = target.format if target else None
     with clock("read"):
         source = open_source(data, settings.engine)
-        stamp = FileStamp.of(data)
+        stamp = FileStamp.of(settings.table)
         kept_columns, kept_index = _split_kept(settings.keep, source)
         schema = Schema.make(
             source.columns,
