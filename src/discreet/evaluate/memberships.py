@@ -24,9 +24,10 @@ from discreet.engines import open_source
 from discreet.errors import DiscreetError, UsageError
 from discreet.evaluate.candidates import Candidates, find_candidates
 from discreet.evaluate.classes import CountedClasses, read_classes
+from discreet.evaluate.sensitive import covering_values
 from discreet.runtime.integer_codes import add_up, numbered
 
-__all__ = ["JointGroups", "Membership", "ReadRelease", "ReleasedRows", "codes_in", "join", "membership", "read_release"]
+__all__ = ["JointGroups", "Membership", "ReadRelease", "ReleasedRows", "codes_in", "join", "membership", "read_release", "values_that_fit"]
 
 ABSENT = -1
 
@@ -168,6 +169,15 @@ def codes_in(table: CountedClasses, release: CountedClasses, name: str) -> IntAr
     """Return the code in a table of each distinct value of a release; -1 for those the table lacks."""
     own, texts = table.texts(name), release.texts(name)
     return texts.replace_strict(own, np.arange(len(own)), default=ABSENT, return_dtype=pl.Int64).to_numpy()
+
+
+def values_that_fit(table: CountedClasses, release: ReadRelease, name: str) -> NDArray[np.int64]:
+    """Return for each class of people how many rows of a release that fit them have each sensitive value of a table."""
+    group, value, count = release.classes.histogram(name)
+    code = codes_in(table, release.classes, name)[value]
+    known = code >= 0
+    entries = group[known], code[known], count[known]
+    return np.rint(covering_values(release.candidates, entries, table.width(name))).astype(np.int64)
 
 
 def _common(table: CountedClasses, release: CountedClasses, name: str) -> tuple[IntArray, IntArray, int]:

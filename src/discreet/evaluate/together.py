@@ -16,12 +16,12 @@ from discreet.evaluate.memberships import (
     JointGroups,
     Membership,
     ReadRelease,
-    codes_in,
     join,
     membership,
     read_release,
+    values_that_fit,
 )
-from discreet.evaluate.sensitive import SensitiveColumn, covering_values, sensitive_groups
+from discreet.evaluate.sensitive import SensitiveColumn, sensitive_groups
 from discreet.problem import PRIVACY, Groups, PrivacyModel
 from discreet.runtime.plurals import amount
 
@@ -203,7 +203,7 @@ def rows_that_fit(
     counts: dict[str, NDArray[np.int64]] = {}
     for name in given.secrets:
         if all(name in release.classes.secret for release in read):
-            counts[name] = np.min([_covering_values(before, release, name) for release in read], axis=0)
+            counts[name] = np.min([values_that_fit(before, release, name) for release in read], axis=0)
             fewest = np.minimum(fewest, counts[name].sum(axis=1))
     seen = fewest > 0
     checks = []
@@ -228,15 +228,6 @@ def _covering_rows(release: ReadRelease, people: int) -> NDArray[np.int64]:
     for some, index, released in release.candidates.found():
         np.add.at(rows, some[index], release.classes.sizes[released])
     return rows
-
-
-def _covering_values(before: CountedClasses, release: ReadRelease, name: str) -> NDArray[np.int64]:
-    """Return how many of these rows have each sensitive value of the table."""
-    group, value, count = release.classes.histogram(name)
-    code = codes_in(before, release.classes, name)[value]
-    known = code >= 0
-    entries = group[known], code[known], count[known]
-    return np.rint(covering_values(release.candidates, entries, before.width(name))).astype(np.int64)
 
 
 def _fitting(
