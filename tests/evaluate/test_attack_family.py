@@ -246,9 +246,9 @@ def test_composition_of_releases_with_other_frequencies() -> None:
     """The values of each release are compared by what they are, not by how frequent they are."""
     table = pl.DataFrame({"age": [1, 1, 1, 2, 2], "ill": ["u", "u", "v", "v", "v"]})
     earlier = pl.DataFrame({"age": ["1", "1", "1", "2", "2"], "ill": ["u", "u", "u", "v", "u"]})
-    found = attacks(
-        table, table, earlier=earlier, quasi_identifiers=["age"], sensitive=["ill"], only="composition"
-    )["composition"]
+    found = attacks(table, table, earlier=earlier, quasi_identifiers=["age"], sensitive=["ill"], only="composition")[
+        "composition"
+    ]
     assert (found.success, found.naive) == (pytest.approx(4 / 5), pytest.approx(4 / 5))
 
 

@@ -11,11 +11,10 @@ import polars as pl
 import pytest
 from click.testing import CliRunner
 
-from naive import together as naive
-
 import discreet as dc
 from discreet.cli import program
 from discreet.evaluate import together
+from naive import together as naive
 
 COLUMNS = {"age": "intervals(10, 50)", "town": dc.groups({"x": ["a", "b"], "y": ["c", "d"]})}
 

@@ -11,12 +11,12 @@ from typing import Any
 import polars as pl
 import pytest
 from click.testing import CliRunner
-from naive import together as naive
 
 import discreet as dc
 from discreet.cli import program
 from discreet.errors import InfeasibleError, UnsupportedCombinationError, UsageError
 from discreet.evaluate import together
+from naive import together as naive
 
 TOWNS = {"x": ["a", "b"], "y": ["c", "d"]}
 COLUMNS: dict[str, Any] = {"age": "intervals(4, 8, 16)", "town": dc.groups(TOWNS)}
@@ -49,7 +49,11 @@ def table(rows: Mapping[int, Mapping[str, object]]) -> pl.DataFrame:
 def released(rows: Mapping[int, Mapping[str, object]], levels: Mapping[str, int]) -> pl.DataFrame:
     """Return a release by levels, whatever it breaks."""
     width, town = WIDTHS[levels["age"]], levels["town"]
-    age = pl.col("age") if width == 1 else pl.format("[{}, {})", pl.col("age") // width * width, pl.col("age") // width * width + width)
+    age = (
+        pl.col("age")
+        if width == 1
+        else pl.format("[{}, {})", pl.col("age") // width * width, pl.col("age") // width * width + width)
+    )
     groups = {leaf: (leaf, name, "*")[town] for name, leaves in TOWNS.items() for leaf in leaves}
     return table(rows).with_columns(age=age.cast(pl.String), town=pl.col("town").replace_strict(groups))
 
@@ -154,9 +158,7 @@ def test_several_earlier_releases() -> None:
     alone, release = make(rows, **AGE_ALONE), make(rows, against=earlier, **AGE_ALONE)
     assert alone.cost < release.cost
     for made, passed in ((alone, False), (release, True)):
-        found = together(
-            table(rows), [made, *earlier], quasi_identifiers=COLUMNS, sensitive=["ill"], privacy="k(5)"
-        )
+        found = together(table(rows), [made, *earlier], quasi_identifiers=COLUMNS, sensitive=["ill"], privacy="k(5)")
         assert found.passed is passed
 
 

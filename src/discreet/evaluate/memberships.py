@@ -27,7 +27,17 @@ from discreet.evaluate.classes import CountedClasses, read_classes
 from discreet.evaluate.sensitive import covering_values
 from discreet.runtime.integer_codes import add_up, numbered
 
-__all__ = ["JointGroups", "Membership", "ReadRelease", "ReleasedRows", "codes_in", "join", "membership", "read_release", "values_that_fit"]
+__all__ = [
+    "JointGroups",
+    "Membership",
+    "ReadRelease",
+    "ReleasedRows",
+    "codes_in",
+    "join",
+    "membership",
+    "read_release",
+    "values_that_fit",
+]
 
 ABSENT = -1
 
@@ -220,7 +230,7 @@ def join(table: CountedClasses, memberships: Sequence[Membership]) -> JointGroup
     labels = np.stack([each.label for each in memberships], axis=1)
     changing = next((i for i, each in enumerate(memberships) if not each.same_people), None)
     entries = np.arange(table.group.size)
-    parts = [(labels[table.group], entries, table.count)]
+    parts: list[tuple[IntArray, IntArray, IntArray]] = [(labels[table.group], entries, table.count)]
     divided = 0
     if changing is not None:
         one = memberships[changing]

@@ -143,7 +143,9 @@ def check_groups(
         smallest=min(int(each.classes.sizes.min(initial=each.classes.rows)) for each in groups),
         checks=checks,
         broken=tuple(
-            sentence for number, each in enumerate(groups, 1) for sentence in _broken(each, number, models, given, original)
+            sentence
+            for number, each in enumerate(groups, 1)
+            for sentence in _broken(each, number, models, given, original)
         ),
     )
 

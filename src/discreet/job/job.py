@@ -27,7 +27,18 @@ if TYPE_CHECKING:
 __all__ = ["Job"]
 
 _PATHS = (
-    *("input", "output", "population", "against", "report", "protection_page", "internal_page", "certificate", "mapping", "key"),
+    *(
+        "input",
+        "output",
+        "population",
+        "against",
+        "report",
+        "protection_page",
+        "internal_page",
+        "certificate",
+        "mapping",
+        "key",
+    ),
 )
 _ROLES = ("quasi_identifiers", "sensitive")
 _OPTIONAL: dict[str, Any] = {
@@ -203,7 +214,11 @@ class Job(BaseModel):
 
     def arguments(self) -> dict[str, Any]:
         """Return the job as arguments of :func:`discreet.anonymize`: hierarchies made, paths found."""
-        names = [name for name in type(self).model_fields if name not in (*TARGETS, *_ROLES, "input", "population", "against")]
+        names = [
+            name
+            for name in type(self).model_fields
+            if name not in (*TARGETS, *_ROLES, "input", "population", "against")
+        ]
         return {
             "data": resolve_location(self.input, self._folder),
             "population": self.locate(self.population),

@@ -1,8 +1,8 @@
 """``against``: a release that keeps its promises together with earlier releases of the same or overlapping people.
 
 The search gets a second promise for each of its own: the parts into which earlier releases divide a class have to keep
-it as well. So the result is the best recoding that is safe together with the earlier releases, with the same proof. What
-was written is compared with them once more, by code that reads both tables.
+it as well. So the result is the best recoding that is safe together with the earlier releases, with the same proof.
+What was written is compared with them once more, by code that reads both tables.
 """
 
 from __future__ import annotations
@@ -58,7 +58,8 @@ class EarlierReleases:
         if broken:
             raise self._infeasible(broken)
         tuples = _tuples(self.people, prepared)
-        joint, histograms = [], {}
+        joint: list[JointPromise] = []
+        histograms: dict[str, Histogram] = {}
         for members in self._compared():
             for model in problem.privacy:
                 name = f"{model.text} with earlier releases {len(histograms) + 1}"

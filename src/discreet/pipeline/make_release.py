@@ -69,9 +69,7 @@ def make_release(
     original = OriginalTable.of(prepared, problem, counted.domains, solution, recoding)
     promises = _promises(prepared, problem, solution, counted, recoding)
     if prepared.earlier is not None:
-        promises = replace(
-            promises, together=prepared.earlier.checker(problem.privacy, lambda: original.released_as)
-        )
+        promises = replace(promises, together=prepared.earlier.checker(problem.privacy, lambda: original.released_as))
     table, verdict = publish(prepared.source, recoding, promises, target, prepared.clock)
     job = text_form({**prepared.describe_table(), **search})
     result = f" {solution.cost!r} {verdict.rows} {verdict.classes}"  # a search that was stopped may end elsewhere

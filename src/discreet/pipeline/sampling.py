@@ -74,7 +74,9 @@ def draw_rows(rows: int, share: float, seed: int) -> NDArray[np.bool_]:
 def about_drawn_rows(settings: JobSettings, drawn: int) -> Iterator[str]:
     """Yield for the owner how many rows were drawn."""
     if settings.sampled_from is not None:
-        yield Private(f"{drawn:,} of {settings.sampled_from.rows:,} rows of the table were drawn; all figures are about those.")
+        yield Private(
+            f"{drawn:,} of {settings.sampled_from.rows:,} rows of the table were drawn; all figures are about those."
+        )
 
 
 def about_sampling(problem: Problem, schema: Schema, counted: Counted) -> Iterator[str]:

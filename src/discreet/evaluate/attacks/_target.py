@@ -23,7 +23,7 @@ from discreet.runtime.integer_codes import add_up, numbered
 from discreet.runtime.locations import is_url
 from discreet.schema import Type, numbers_of, plain, text_of
 
-__all__ = ["AttackTarget", "Belonging", "Outsiders", "shares", "candidates_of"]
+__all__ = ["AttackTarget", "Belonging", "Outsiders", "candidates_of", "shares"]
 
 _MOST_PAIRS = 20_000_000
 """Most pairs of an original and a released class that are kept."""

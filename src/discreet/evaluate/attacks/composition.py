@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from discreet.counts import FloatArray, IntArray
+from discreet.counts import IntArray
 from discreet.errors import DiscreetError, UsageError
 from discreet.evaluate.attacks._base import ATTACKS, Attack, AttackResult, NotModelled
 from discreet.evaluate.attacks._target import AttackTarget, candidates_of
@@ -98,13 +98,13 @@ def _read(target: AttackTarget, table: Any) -> ReadRelease:
         raise NotModelled(f"an earlier release cannot be used ({error.message.rstrip('.')})") from None
 
 
-def _fewest(seen: Sequence[FloatArray]) -> FloatArray:
+def _fewest(seen: Sequence[IntArray]) -> IntArray:
     """Return how many rows with each value may be a person's in all releases; those of the first if there are none."""
     fewest = np.min(seen, axis=0)
     return np.where(fewest.sum(axis=1, keepdims=True) > 0, fewest, seen[0])
 
 
-def _right(likely: FloatArray, people: CountedClasses, numbered_by: CountedClasses, column: str) -> float:
+def _right(likely: IntArray, people: CountedClasses, numbered_by: CountedClasses, column: str) -> float:
     """Return the share of people whose likeliest value is right; values are numbered as in the second table."""
     group, value, count = people.histogram(column)
     code = codes_in(numbered_by, people, column)[value]

@@ -147,9 +147,10 @@ def minimality(target: AttackTarget, column: SensitiveColumn) -> list[Minimality
 
     The attacker knows the quasi-identifiers of all people and the hierarchies, sees the release, and knows its privacy
     models. The attacker also knows how many rows may be suppressed, and that the algorithm releases a column one level
-    finer whenever that keeps the promises without suppressing more. So the recoding that is one level finer in this column breaks a promise in at
-    least one of its classes, whose sizes the attacker knows. A priori, all assignments of the sensitive values of a
-    class to its people are equally likely; a posteriori only those with a broken promise somewhere in the table are.
+    finer whenever that keeps the promises without suppressing more. So the recoding that is one level finer in this
+    column breaks a promise in at least one of its classes, whose sizes the attacker knows. A priori, all assignments of
+    the sensitive values of a class to its people are equally likely; a posteriori only those with a broken promise
+    somewhere in the table are.
     For a person of finer class g within class c this makes the probability of value v
 
         (P(v) - P(v and c keeps its promises) · Π P(c' keeps its promises)) / (1 - Π P(any class keeps its promises)),
@@ -157,8 +158,8 @@ def minimality(target: AttackTarget, column: SensitiveColumn) -> list[Minimality
     where the first product is over all classes except c. The probabilities are estimated from random assignments. Each
     column is considered by itself, and the attacker does not use that coarser steps were rejected as well.
 
-    If rows may be suppressed, the finer recoding has more rows in classes with a broken promise than were still allowed.
-    People who were suppressed are not attacked, and taken to be suppressed in finer recodings as well.
+    If rows may be suppressed, the finer recoding has more rows in classes with a broken promise than were still
+    allowed. People who were suppressed are not attacked, and taken to be suppressed in finer recodings as well.
     """
     released, models, seed = target.after, target.hiding.models, target.seed
     classes = _classes(target.before, released, target.candidates)
@@ -175,17 +176,17 @@ def minimality(target: AttackTarget, column: SensitiveColumn) -> list[Minimality
     if others:
         raise NotModelled("another sensitive column has a promise too, which may be why finer releases were rejected")
     sampling = _Sampling(original, classes, groups, _table(original, groups, column.name), models, seed, spare)
-    others = _others(target, column.name, groups)
+    outsiders = _others(target, column.name, groups)
     found = []
     for index, (name, match) in enumerate(zip(original.columns, matches, strict=True)):
         level = _level(match)
         finer = match.domain.ancestors[level - 1][match.leaf] if level else _one_node_finer(match, released)
         if finer is not None:
-            control = None if others is None else others.finer(match, finer, index)
-            both = [np.concatenate([classes, others.classes]) if others is not None else classes]
+            control = None if outsiders is None else outsiders.finer(match, finer, index)
+            both = [np.concatenate([classes, outsiders.classes]) if outsiders is not None else classes]
             both.append(np.concatenate([finer, control]) if control is not None else finer)
             sub, count = numbered(both[0].size, [(each + 1, int(each.max(initial=0)) + 2) for each in both])
-            found.append(sampling.attack(name, sub[: classes.size], count, others, sub[classes.size :]))
+            found.append(sampling.attack(name, sub[: classes.size], count, outsiders, sub[classes.size :]))
     if not found:
         raise NotModelled("no column was generalized to a node or level of its hierarchy")
     return found
