@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 import discreet as dc
 from discreet.cli import program
-from discreet.errors import InfeasibleError, UnsupportedCombinationError, UsageError
+from discreet.errors import InfeasibleError, OutputError, UnsupportedCombinationError, UsageError
 from discreet.evaluate import together
 from naive import together as naive
 
@@ -219,6 +219,57 @@ def test_what_does_not_go_with_it(options: dict[str, Any], named: str) -> None:
     rows = people(random.Random(4), 40)
     with pytest.raises(UnsupportedCombinationError, match=named):
         make(rows, against=released(rows, {"age": 2, "town": 1}), **options)
+
+
+@pytest.mark.parametrize(
+    "output", ["safe.csv", "safe.parquet", "safe.jsonl", "safe.xlsx", "parts/", "sqlite:///{}/safe.db?table=safe"]
+)
+def test_every_kind_of_output(output: str, tmp_path: Path) -> None:
+    rows = people(random.Random(5), 120)
+    target = output.format(tmp_path) if "://" in output else f"{tmp_path}/{output}"
+    earlier = released(rows, {"age": 3, "town": 0})
+    earlier.write_csv(tmp_path / "first.csv")
+    release = make(rows, against=tmp_path / "first.csv", output=target, **AGE_ALONE)
+    assert release.levels == make(rows, against=earlier, **AGE_ALONE).levels
+    if "://" not in output:
+        release.write(tmp_path / "again.csv")
+    assert not any("RELEASED BEFORE" in note for note in release.notes)
+
+
+def test_the_earlier_release_is_not_overwritten(tmp_path: Path) -> None:
+    rows = people(random.Random(5), 120)
+    released(rows, {"age": 3, "town": 1}).write_csv(tmp_path / "first.csv")
+    before = (tmp_path / "first.csv").read_bytes()
+    with pytest.raises(OutputError):
+        make(rows, against=tmp_path / "first.csv", output=tmp_path / "first.csv")
+    assert (tmp_path / "first.csv").read_bytes() == before
+
+
+def test_the_ledger_does_not_warn_of_releases_that_were_considered(tmp_path: Path) -> None:
+    rows = people(random.Random(5), 120)
+    table(rows).write_csv(tmp_path / "people.csv")
+    options = {"quasi_identifiers": COLUMNS, "sensitive": ["ill"], "privacy": "k(5)", "key": tmp_path / "key"}
+    dc.anonymize(tmp_path / "people.csv", output=tmp_path / "1.csv", min_levels={"age": 3, "town": 1}, **options)
+    alone = dc.anonymize(tmp_path / "people.csv", output=tmp_path / "2.csv", **options)
+    assert any("RELEASED BEFORE" in note for note in alone.notes)
+    both = [tmp_path / "1.csv", tmp_path / "2.csv"]
+    third = dc.anonymize(tmp_path / "people.csv", output=tmp_path / "3.csv", against=both, cost="DM", **options)
+    assert not any("RELEASED BEFORE" in note for note in third.notes)
+    one = dc.anonymize(tmp_path / "people.csv", output=tmp_path / "4.csv", against=both[:1], cost="NCP", **options)
+    assert any("RELEASED BEFORE" in note for note in one.notes)
+
+
+def test_dry_run_says_what_breaks(tmp_path: Path) -> None:
+    rows = people(random.Random(5), 120)
+    table(rows).write_csv(tmp_path / "people.csv")
+    job = dc.Job(
+        input=str(tmp_path / "people.csv"),
+        quasi_identifiers={"age": "intervals(4, 8, 16)", "town": "flat"},
+        privacy="k(2)",
+        against=str(tmp_path / "people.csv"),
+    )
+    with pytest.raises(InfeasibleError, match="reached 1"):
+        job.plan()
 
 
 def test_a_release_that_cannot_be_read() -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,8 +21,7 @@ from discreet.evaluate.classes import CountedClasses, read_classes
 from discreet.evaluate.inputs import EvaluationInput
 from discreet.evaluate.memberships import Membership, ReleasedRows, membership, read_release
 from discreet.evaluate.together import Together, check_groups
-from discreet.pipeline.audit import scan
-from discreet.pipeline.audit.files import ReleasedFile
+from discreet.pipeline.audit import open_table
 from discreet.problem import PrivacyModel, Problem
 from discreet.problem.joint_promise import JointParts, JointPromise
 from discreet.runtime.integer_codes import add_up, numbered
@@ -90,8 +88,9 @@ class EarlierReleases:
         """Return a function that compares what was written with the earlier releases, and raises an AuditError."""
 
         def compare(written: Any) -> Together:
-            table = scan(written) if isinstance(written, ReleasedFile | str | PathLike) else written
-            read = read_release(self.people, table, hierarchies(), self.given.types)
+            names = {f"q{i}": name for i, name in enumerate(self.people.columns)}
+            shown = open_table(written, wanted=list(names.values())).groups(names).drop("rows").rename(names)
+            read = read_release(self.people, shown, hierarchies(), self.given.types)
             found = self.check([membership(self.people, read, of_table=True), *self.members], models)
             if not found.passed:
                 raise AuditError(

@@ -205,7 +205,10 @@ def _recorded(prepared: Prepared, choices: str) -> list[str]:
         return []
     data, location = prepared.settings.table, prepared.target.location
     entry = make_entry(prepared.secret, data, prepared.stamp, choices, location)
-    second = None if entry is None else two_releases(record(prepared.secret, entry))
+    others = [] if entry is None else record(prepared.secret, entry)
+    if prepared.earlier is not None and len(others) <= len(prepared.earlier.members):
+        return []  # the note about earlier releases says what holds
+    second = two_releases(others)
     return [] if second is None else [PrivateCaution(second)]
 
 

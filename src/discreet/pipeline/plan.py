@@ -88,7 +88,8 @@ def make_plan(job: Job) -> JobPlan:
     settings = JobSettings.make({**job.arguments(), "output": job.locate(job.output)})
     prepared = prepare(settings)
     problem = build_problem(prepared, settings.privacy)
-    solver = choose_solver(problem, settings.solver)
+    searched = problem if prepared.earlier is None else prepared.earlier.require(problem, prepared)
+    solver = choose_solver(searched, settings.solver)
     schema = prepared.schema
     return JobPlan(
         rows=problem.whole.n,

@@ -246,6 +246,9 @@ def _target(settings: JobSettings) -> Target | None:
     """Return where the release goes, checked."""
     if settings.output is None:
         return None
+    for table in settings.against:
+        if isinstance(table, str | PathLike):
+            check_output(settings.output, table)
     target = check_output(settings.output, settings.data, settings.population, overwrite=settings.overwrite)
     return replace(target, shuffle=settings.shuffle)
 
