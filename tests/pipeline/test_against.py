@@ -142,6 +142,10 @@ def test_suppressed_people_are_safe_too(seed: int, scheme: str) -> None:
         seed=1,
     )
     assert numbered.cost == release.cost
+    if any("Nobody was suppressed" in note for note in release.notes):
+        assert release.suppressed == 0
+        assert release.lower_bound <= release.cost
+        assert release.status == ("optimal" if release.gap == 0 else "feasible")
     labels = {n: (age, town) for age, town, n in numbered.frame.select("age", "town", "number").iter_rows()}
     numbers = {id(row): i for i, row in rows.items()}
     found = naive.groups(rows, kept, lambda row: labels.get(numbers[id(row)]), shown_by(levels))

@@ -7,7 +7,7 @@ What was written is compared with them once more, by code that reads both tables
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,7 @@ from discreet.evaluate.inputs import EvaluationInput
 from discreet.evaluate.memberships import Membership, ReleasedRows, membership, read_release
 from discreet.evaluate.together import Together, check_groups
 from discreet.pipeline.audit import open_table
-from discreet.problem import PrivacyModel, Problem
+from discreet.problem import PrivacyModel, Problem, Suppression
 from discreet.problem.joint_promise import JointParts, JointPromise
 from discreet.runtime.integer_codes import add_up, numbered
 from discreet.runtime.plurals import amount
@@ -101,17 +101,22 @@ class EarlierReleases:
 
         return compare
 
-    def note(self) -> str:
-        """Return what was promised, for the release."""
+    def notes(self, problem: Problem, suppression: Suppression) -> Iterator[str]:
+        """Yield what was promised, and whether the suppression was given up, for the release."""
         count = amount(len(self.members), "earlier release")
         same = all(each.same_people for each in self.members)
         who = "of the same people" if same else "of overlapping people, where those who joined or left are groups too"
         bound = "" if not self.local else " One is a local recoding, of which only rows that certainly fit are counted."
-        return (
+        yield (
             f"The promises also hold together with {count} {who}, against an attacker who knows everybody's "
             "quasi-identifiers and can tell which rows of two releases are about the same person, if nobody who joined "
             f"replaced somebody with the same values.{bound}"
         )
+        if problem.suppression.name != suppression.name:
+            yield (
+                f"Nobody was suppressed, although {suppression.text} allows it: the people in question would have been "
+                "too few in an earlier release that has their rows."
+            )
 
     def _compared(self) -> list[tuple[Membership, ...]]:
         """Return which earlier releases the new one is compared with at once."""

@@ -222,7 +222,7 @@ def _notes(
             *measured,
             *prepared.undecided.notes(),
             *map(Private if suppressed else str, about_values(schema, problem, counted)),
-            *([] if prepared.earlier is None else [prepared.earlier.note()]),
+            *([] if prepared.earlier is None else prepared.earlier.notes(problem, prepared.settings.suppression)),
             *about_drawn_rows(prepared.settings, problem.whole.n + counted.dropped),
             *about_promises(schema, problem, counted),
             *notes(prepared.source, schema, problem, prepared.schemes, counted, solution, prepared.target),

@@ -12,7 +12,7 @@ from discreet.pipeline.prepare import Prepared, build_problem, check_suppression
 from discreet.problem import SUPPRESSION, Problem
 
 if TYPE_CHECKING:
-    from discreet.solve import Budget, ProgressCallback, Solution
+    from discreet.solve import Budget, ProgressCallback, Solution, Status
 
 __all__ = ["search"]
 
@@ -36,11 +36,12 @@ def _solve_against(
 ) -> tuple[Problem, Solution]:
     """Search for a release that keeps its promises together with earlier ones.
 
-    Nobody is suppressed if suppressed people would be too few: in an earlier release they are known by being absent.
+    If suppressed people would be too few, as they are known from an earlier release, nobody is suppressed. The lower
+    bound of the first search still holds, and the result may not be the best.
     """
-    solution = _solve(earlier.require(problem, prepared), prepared, progress, budget)
-    if earlier.holds(problem, solution, prepared):
-        return problem, solution
+    first = _solve(earlier.require(problem, prepared), prepared, progress, budget)
+    if earlier.holds(problem, first, prepared):
+        return problem, first
     whole = replace(problem, suppression=SUPPRESSION.make("none"))
     try:
         solution = _solve(earlier.require(whole, prepared), prepared, progress, budget)
@@ -50,7 +51,9 @@ def _solve_against(
             "is known from those, nor without it; promise less, or apply the mapping of the earlier release.",
             topic="against",
         ) from None
-    return whole, solution
+    bound = min(float(first.lower_bound), float(solution.cost))
+    status: Status = "optimal" if solution.status == "optimal" and bound >= solution.cost else "feasible"
+    return whole, replace(solution, lower_bound=bound, status=status)
 
 
 def _solve(problem: Problem, prepared: Prepared, progress: ProgressCallback | None, budget: Budget) -> Solution:
