@@ -276,6 +276,39 @@ def test_dry_run_says_what_breaks(tmp_path: Path) -> None:
         job.plan()
 
 
+def test_what_people_are_known_by_in_an_earlier_release() -> None:
+    """A column that an earlier release shows cannot be forgotten, but it need not be shown again."""
+    rows = people(random.Random(5), 120)
+    earlier = make(rows, privacy="k(5)")
+    options: dict[str, Any] = {"sensitive": ["ill"], "privacy": "k(5)", "seed": 1}
+    for table_before in (earlier, earlier.frame):
+        with pytest.raises(UsageError, match="'age'"):
+            dc.anonymize(
+                table(rows),
+                identifiers=["age"],
+                quasi_identifiers={"town": COLUMNS["town"]},
+                against=table_before,
+                **options,
+            )
+    hidden = make(rows, privacy="k(5)", against=earlier, min_levels={"age": 3})
+    assert hidden.frame["age"].n_unique() == 1
+
+
+def test_values_that_nobody_has_any_more() -> None:
+    """All people with some values left: the earlier release shows them still."""
+    rows = people(random.Random(7), 120)
+    levels = {"age": 0, "town": 2}
+    for gone in ({"age": 3}, {"town": "d"}):
+        (name, value), *_ = gone.items()
+        fewer = {i: row for i, row in rows.items() if row[name] != value}
+        shown = levels if name == "age" else {"age": 3, "town": 0}
+        kept = naive.keeps(naive.groups(fewer, rows, shown_by({"age": 3, "town": 2}), shown_by(shown)), 2, 1, "ill")
+        assert kept
+        release = make(fewer, against=released(rows, shown), privacy="k(2)")
+        found = naive.groups(fewer, rows, shown_by(release.levels), shown_by(shown))
+        assert naive.keeps(found, 2, 1, "ill")
+
+
 def test_a_release_that_cannot_be_read() -> None:
     rows = people(random.Random(4), 40)
     with pytest.raises(UsageError, match="cannot be read"):

@@ -101,9 +101,7 @@ def read_release(table: CountedClasses, release: Any, hierarchies: Mapping[str, 
     try:
         candidates = find_candidates(fewer, classes, known, types)
     except DiscreetError as error:
-        raise UsageError(
-            f"A release to compare with cannot be read: {error.message.rstrip('.')}; it needs the same hierarchies."
-        ) from None
+        raise UsageError(f"A release to compare with cannot be read: {error.message}") from None
     return ReadRelease(classes, candidates)
 
 

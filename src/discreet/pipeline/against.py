@@ -15,8 +15,8 @@ import numpy as np
 import polars as pl
 
 from discreet.counts import CountTable, Histogram, IntArray
-from discreet.engines import exactly
-from discreet.errors import AuditError, InfeasibleError, UnsupportedCombinationError
+from discreet.engines import exactly, open_source
+from discreet.errors import Argument, AuditError, InfeasibleError, UnsupportedCombinationError, UsageError
 from discreet.evaluate.classes import CountedClasses, read_classes
 from discreet.evaluate.inputs import EvaluationInput
 from discreet.evaluate.memberships import Membership, ReleasedRows, membership, read_release
@@ -29,11 +29,15 @@ from discreet.runtime.plurals import amount
 
 if TYPE_CHECKING:
     from discreet.pipeline.prepare import Prepared
+    from discreet.schema import Schema
     from discreet.solve import Solution
 
 __all__ = ["EarlierReleases", "read_earlier_releases"]
 
-_WAY_OUT = "promise less, wait until more people joined or left, or apply the mapping of the earlier release"
+_WAY_OUT = (
+    "promise no more than the earlier releases do, wait until more people joined or left, or apply the mapping of the "
+    "earlier release to those who joined"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,6 +209,8 @@ def read_earlier_releases(prepared: Prepared) -> EarlierReleases | None:
         schema.types,
         {"missing_sensitive": settings.missing_sensitive},
     )
+    for table in settings.against:
+        _check_roles(table, schema)
     people = read_classes(prepared.source, given.names, given.secrets)
     read = [read_release(people, table, given.hierarchies, given.types) for table in settings.against]
     return EarlierReleases(
@@ -214,6 +220,23 @@ def read_earlier_releases(prepared: Prepared) -> EarlierReleases | None:
         given=given,
         data=settings.data,
     )
+
+
+def _check_roles(table: Any, schema: Schema) -> None:
+    """Refuse an earlier release by whose columns people can be found, but not in this job."""
+    job = getattr(table, "job", None)
+    shown = list(job["quasi_identifiers"]) if job else open_source(table).columns
+    dropped = [name for name in shown if name not in schema.quasi_identifiers]
+    dropped = [name for name in dropped if job or name in schema.identifiers]
+    if dropped:
+        raise UsageError(
+            f"An earlier release has the column '{dropped[0]}', by which others may know people; make it a "
+            "quasi-identifier here too. At the top of its hierarchy (",
+            Argument("min_levels"),
+            ") it shows nothing.",
+            column=dropped[0],
+            topic="against",
+        )
 
 
 def _tuples(people: CountedClasses, prepared: Prepared) -> IntArray:
