@@ -24,6 +24,7 @@ from discreet.evaluate.together import Together, check_groups
 from discreet.pipeline.audit import open_table
 from discreet.problem import PrivacyModel, Problem, Suppression
 from discreet.problem.joint_promise import JointParts, JointPromise
+from discreet.report.notes import Private
 from discreet.runtime.integer_codes import add_up, numbered
 from discreet.runtime.plurals import amount
 
@@ -117,7 +118,7 @@ class EarlierReleases:
             f"replaced somebody with the same values.{bound}"
         )
         if problem.suppression.name != suppression.name:
-            yield (
+            yield Private(
                 f"Nobody was suppressed, although {suppression.text} allows it: the people in question would have been "
                 "too few in an earlier release that has their rows."
             )
