@@ -152,6 +152,40 @@ def test_suppressed_people_are_safe_too(seed: int, scheme: str) -> None:
     assert naive.keeps(found, 2, 2, "ill")
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_two_earlier_releases_of_the_same_people(seed: int) -> None:
+    rng = random.Random(300 + seed)
+    rows = people(rng, rng.choice([40, 80, 160]))
+    earlier = [{"age": rng.randrange(1, 4), "town": rng.randrange(3)} for _ in range(2)]
+
+    def fine(levels: Mapping[str, int]) -> bool:
+        groups: dict[Hashable, list[Mapping[str, object]]] = {}
+        for row in rows.values():
+            groups.setdefault(tuple(shown_by(each)(row) for each in (levels, *earlier)), []).append(row)
+        return naive.keeps(groups, 2, 2, "ill")
+
+    safe = [levels for a, t in product(range(4), range(3)) if fine(levels := {"age": a, "town": t})]
+    tables = [released(rows, levels) for levels in earlier]
+    if not safe:
+        with pytest.raises(InfeasibleError):
+            make(rows, against=tables)
+        return
+    costs = [make(rows, privacy="k(1)", min_levels=levels, max_levels=levels).cost for levels in safe]
+    assert make(rows, against=tables).cost == pytest.approx(min(costs))
+
+
+def test_the_composition_attack_before_and_after() -> None:
+    """By age or by town, everybody has two possible illnesses; by both, one."""
+    rows = {i: {"age": i // 2 % 2 * 4, "town": "ac"[i % 2], "ill": "uvwz"[i % 4]} for i in range(80)}
+    by_age = make(rows, min_levels={"town": 2})
+    apart = make(rows, min_levels={"age": 2})
+    options: dict[str, Any] = {"earlier": [by_age], "only": "composition"}
+    assert apart.attacks(**options)["composition"].success == 1.0
+    release = make(rows, min_levels={"age": 2}, against=by_age)
+    assert release.attacks(**options)["composition"].success == 0.5
+    assert not release.attacks(**options)["composition"].better
+
+
 AGE_ALONE: dict[str, Any] = {"privacy": "k(5)", "min_levels": {"town": 2}}
 """A release that shows ages and no towns."""
 
