@@ -1,7 +1,7 @@
 """Attacks before and after each defence, and what the defence costs: ``python benchmarks/defences.py [--rows N]``.
 
-The output is the table of SECURITY.md. Adult is found as by the other benchmarks; the sample is made here. A third of
-the people are held back as control group.
+The output are the tables of SECURITY.md; ``--only padding`` and ``--only against`` make the smaller ones. Adult is
+found as by the other benchmarks; the sample is made here. A third of the people are held back as control group.
 """
 
 from __future__ import annotations
@@ -70,7 +70,13 @@ def main() -> None:
     """Print the table as Markdown."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=20_000)
-    rows = parser.parse_args().rows
+    parser.add_argument("--only", choices=["defences", "padding", "against"], default="defences")
+    given = parser.parse_args()
+    {"defences": defences, "padding": padding, "against": against}[given.only](given.rows)
+
+
+def defences(rows: int) -> None:
+    """Print the attacks on each scheme and solver."""
     print(f"| table | k | scheme | solver | loss | {' | '.join(SHOWN)} | seconds |")
     print(f"|---|---|---|---|---|{'---|' * len(SHOWN)}---|")
     for table in tables(rows):
@@ -86,6 +92,62 @@ def main() -> None:
                     more = f"{release.normalized_cost:.2%} ({release.cost / least - 1:+.1%})"
                     row = [table.name, str(k), f"`{scheme}`", f"`{solver}`", more, *cells]
                     print(f"| {' | '.join(row)} | {time.monotonic() - began:.0f} |", flush=True)
+
+
+def padding(rows: int) -> None:
+    """Print local releases with classes of more rows than promised, and rounded ones, as seen by who knows k alone."""
+    shown = ("downcoding", "refinement", "singling-out")
+    print(f"| table | promised | searched | scheme | loss | {' | '.join(shown)} |")
+    print(f"|---|---|---|---|---|{'---|' * len(shown)}")
+    for table in tables(rows):
+        least = None
+        for promised, searched, scheme in (
+            (5, 5, "local"),
+            (5, 7, "local"),
+            (7, 7, "local"),
+            (5, 5, "local(ends=rounded)"),
+        ):
+            release = released(table, searched, scheme, "auto")
+            least = release.cost if least is None else least
+            report = release.attacks(control=table.others, privacy=f"k({promised})")
+            cells = [figures(report, name) for name in shown]
+            more = f"{release.normalized_cost:.2%} ({release.cost / least - 1:+.1%})"
+            print(f"| {table.name} | {promised} | {searched} | `{scheme}` | {more} | {' | '.join(cells)} |", flush=True)
+
+
+def against(rows: int) -> None:
+    """Print what two releases of the same people tell together, made apart and made against each other."""
+    print("| table | second release | loss | joint classes, smallest | composition | values certain |")
+    print("|---|---|---|---|---|---|")
+    for table in tables(rows):
+        first, *others = list(table.trees)
+        promises = ["k(5)", f"distinct-l(3, {table.secret})"]
+        options: dict[str, Any] = {
+            "quasi_identifiers": table.trees,
+            "sensitive": [table.secret],
+            "privacy": promises,
+            "suppression": "budget(0.05)",
+            "seed": 1,
+        }
+        one = dc.anonymize(table.people, cost=f"LM(weights={{{first}: 10}})", **options)
+        for name, earlier in (("by itself", None), ("`against` the first", one)):
+            two = dc.anonymize(table.people, cost=f"LM(weights={{{others[0]}: 10}})", against=earlier, **options)
+            joint = dc.evaluate.together(
+                table.people,
+                [two, one],
+                quasi_identifiers=table.trees,
+                sensitive=[table.secret],
+                privacy=promises,
+            )
+            found = two.attacks(control=table.others, earlier=[one], only="composition")
+            sure = found["composition"].sentence.partition("certain for ")[2].partition(" of")[0]
+            cells = [
+                f"{two.normalized_cost:.2%}",
+                f"{joint.classes:,}, {joint.smallest}",
+                figures(found, "composition"),
+                sure,
+            ]
+            print(f"| {table.name} | {name} | {' | '.join(cells)} |", flush=True)
 
 
 def released(table: Table, k: int, scheme: str, solver: str) -> dc.Release:

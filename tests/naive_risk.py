@@ -229,8 +229,10 @@ def homogeneity(rows, columns, secret):
     return [number / len(rows) for number in found]
 
 
-def minimality(groups, ok):
+def minimality(groups, ok, spare=0):
     """The probability of each value for the people of each finer class, once some finer class is known to be not ok.
+
+    If so many rows could still have been suppressed, finer classes that are not ok have more rows than that.
 
     ``groups`` lists the classes, each as (sizes of its finer classes, values of its people); all ways to deal out the
     values are tried. The result is for each class and finer class a dict from value to probability; None if there is
@@ -239,7 +241,7 @@ def minimality(groups, ok):
     deals = [list(_deals(sizes, values)) for sizes, values in groups]
     weight, found = 0, [[Counter() for _ in sizes] for sizes, _ in groups]
     for deal in itertools.product(*deals):
-        if all(ok(part) for parts in deal for part in parts):
+        if sum(len(part) for parts in deal for part in parts if not ok(part)) <= spare:
             continue
         weight += 1
         for parts, counters in zip(deal, found, strict=True):

@@ -195,6 +195,41 @@ def test_minimality(model, groups):
     assert found.credibility == pytest.approx(highest, abs=0.08)
 
 
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("suppressed", [0, 1])
+@pytest.mark.parametrize(
+    ("groups", "spare"),
+    [
+        ([((2, 2), "xxyz"), ((2, 2), "xyyz")], 2),
+        ([((2, 3), "xxyyz"), ((2, 2), "wxyz")], 2),
+        ([((2, 2), "xxyy"), ((2, 2), "xxyy")], 3),
+        ([((2, 2, 2), "xxxyyz")], 2),
+        ([((2, 2), "xxyy"), ((2, 2), "xxyy")], 8),
+    ],
+)
+def test_minimality_with_suppression(model, groups, spare, suppressed):
+    """A finer release would have suppressed more rows than were left to suppress; compared with all deals."""
+    rows = tree_rows(groups)
+    gone = [("lone", "lone", "x")] * suppressed
+    original = pl.DataFrame([(leaf, ill) for leaf, _, ill in [*rows, *gone]], schema=["place", "ill"], orient="row")
+    released = pl.DataFrame([(top, ill) for _, top, ill in rows], schema=["place", "ill"], orient="row")
+    tree = dc.Hierarchy.from_rows(sorted({(leaf, top) for leaf, top, _ in [*rows, *gone]}))
+    budget = f"budget({spare + suppressed})"
+    asked = {"quasi_identifiers": {"place": tree}, "sensitive": ["ill"], "privacy": model, "suppression": budget}
+    report = attacks(original, released, control=original, **asked)
+    if spare + suppressed >= len(rows) + suppressed:
+        assert "any number of rows" in report.notes[0]
+        return
+    (found,) = report.minimality["ill"]
+    exact = plain.minimality(groups, MODELS[model], spare)
+    own = max(max(map(values.count, values)) / len(values) for _, values in groups)
+    highest = own if exact is None else max(max(finer.values()) for one in exact for finer in one)
+    assert found.credibility == pytest.approx(highest, abs=0.08)
+    assert found.people == len(rows)
+    if not suppressed:
+        assert found.control == pytest.approx(found.success)  # the same people again
+
+
 def test_minimality_finds_what_the_release_hides():
     """Had the finer class of two had two values, it would have been shown: it has one."""
     groups = [((2, 4), "xxyyzz")]
@@ -239,7 +274,11 @@ def test_minimality_says_why_it_is_not_tried():
         privacy=["distinct-l(2, ill)"],
         suppression="budget(1)",
     )
-    assert "may be suppressed" in attacks(people, release).notes[0]
+    assert not attacks(people, release).notes
+    any_number = {"suppression": "class-records", "privacy": "distinct-l(2, ill)", "sensitive": ["ill"]}
+    assert "any number of rows" in attacks(people, coarse, quasi_identifiers={"age": tree}, **any_number).notes[0]
+    part = {**any_number, "suppression": "violating-records"}
+    assert "parts of classes" in attacks(people, coarse, quasi_identifiers={"age": tree}, **part).notes[0]
 
 
 def test_unknown_values():

@@ -8,6 +8,7 @@ import math
 import random
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -310,3 +311,18 @@ def test_errors():
         risk(data.clear(), quasi_identifiers="age")
     with pytest.raises(UsageError, match="both"):
         risk(data, quasi_identifiers=["age"], sensitive=["age"])
+
+
+def test_a_comparison_with_suppressed_people_says_that_it_is_for_the_owner() -> None:
+    table = pl.DataFrame({"age": [1, 1, 1, 9], "ill": ["u", "v", "u", "w"]})
+    options: dict[str, Any] = {"quasi_identifiers": {"age": "intervals(1, 2)"}, "sensitive": ["ill"], "seed": 1}
+    release = dc.anonymize(table, **options, privacy="k(3)", suppression="budget(1)")
+    assert release.suppressed == 1
+    assert any("owner of the data alone" in note for note in release.risk().notes)
+    assert "owner of the data alone" in release.risk().summary()
+    assert not release.risk(only_released=True).notes
+    assert not dc.anonymize(table, **options, privacy="k(1)").risk().notes
+    hidden = dc.anonymize(
+        table, **options, privacy="distinct-l(3, ill)", suppression="class-values", max_levels={"age": 0}
+    )
+    assert any("owner of the data alone" in note for note in hidden.risk().notes) == bool(hidden.suppressed_values)

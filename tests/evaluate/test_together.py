@@ -13,8 +13,8 @@ from click.testing import CliRunner
 
 import discreet as dc
 from discreet.cli import program
-from discreet.errors import UsageError
 from discreet.evaluate import together
+from naive import together as naive
 
 COLUMNS = {"age": "intervals(10, 50)", "town": dc.groups({"x": ["a", "b"], "y": ["c", "d"]})}
 
@@ -49,11 +49,67 @@ def test_by_plain_loops(seed: int) -> None:
     assert [check.passed for check in found.checks] == [each >= 2 for each in reached]
 
 
-def test_local_recodings_are_refused() -> None:
-    people = pl.DataFrame({"age": [1, 2, 3, 4]})
-    local = people.with_columns(age=pl.Series(["[1, 3]", "[2, 4]", "[1, 3]", "[2, 4]"]))
-    with pytest.raises(UsageError, match="recoded alike"):
-        together(people, [local, local], quasi_identifiers=["age"], privacy="k(2)")
+SETS = [["a", "b"], ["b", "c", "d"], ["d"], ["a", "c"]]
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_local_recodings_by_plain_loops(seed: int) -> None:
+    """Ranges, sets and hierarchy labels that overlap: rows that fit a person in every release, value by value."""
+    rng = random.Random(seed)
+    rows = [{"age": rng.randrange(20), "town": rng.choice("abcd"), "ill": rng.choice("uvw")} for _ in range(40)]
+    releases, covers = [], []
+    for _ in range(2):
+        shown, cover = [], []
+        for row in rows:
+            low, high = max(0, row["age"] - rng.choice([0, 2, 5])), min(19, row["age"] + rng.choice([0, 2, 5]))
+            towns = rng.choice([each for each in SETS if row["town"] in each] + [list("abcd")])
+            text = "*" if len(towns) == 4 else "{" + ", ".join(towns) + "}" if len(towns) > 1 else towns[0]
+            shown.append({"age": f"[{low}, {high}]" if low < high else str(low), "town": text, "ill": row["ill"]})
+            cover.append((range(low, high + 1), towns, row["ill"]))
+        releases.append(pl.DataFrame(shown))
+        covers.append(cover)
+    found = together(
+        pl.DataFrame(rows),
+        releases,
+        quasi_identifiers=["age", "town"],
+        sensitive=["ill"],
+        privacy=["k(3)", "distinct-l(2, ill)"],
+    )
+    fitting = [naive.fitting_rows(row["age"], row["town"], covers) for row in rows]
+    reached = [min(sum(each.values()) for each in fitting), min(map(len, fitting))]
+    assert [check.reached for check in found.checks] == reached
+    assert (found.people, found.smallest) == (40, reached[0])
+    assert "knows the quasi-identifiers of the person" in found.summary()
+
+
+def test_a_local_release_that_is_safe_alone() -> None:
+    """Two local releases of two people each have one row in common for each person."""
+    people = pl.DataFrame({"age": [1, 2, 3, 4], "ill": ["u", "v", "w", "u"]})
+    one = people.with_columns(age=pl.Series(["[1, 2]", "[1, 2]", "[3, 4]", "[3, 4]"]))
+    two = people.with_columns(age=pl.Series(["[1, 3]", "[2, 4]", "[1, 3]", "[2, 4]"]))
+    alone = together(people, [two, two], quasi_identifiers=["age"], sensitive="ill", privacy="k(2)")
+    assert alone.passed
+    both = together(people, [two, one], quasi_identifiers=["age"], sensitive="ill", privacy="k(2)")
+    assert (both.passed, both.smallest) == (False, 1)
+
+
+def test_people_who_joined_and_left() -> None:
+    first = pl.DataFrame({"age": [21, 22, 23, 51, 52, 53], "ill": ["u", "v", "w"] * 2})
+    new = pl.concat([first.head(5), pl.DataFrame({"age": [24, 25], "ill": ["u", "v"]})])
+
+    def by_decade(table: pl.DataFrame) -> pl.DataFrame:
+        low = pl.col("age") // 10 * 10
+        return table.with_columns(age=pl.format("[{}, {})", low, low + 10))
+
+    found = together(
+        new,
+        [by_decade(new), by_decade(first)],
+        quasi_identifiers={"age": "intervals(10)"},
+        sensitive=["ill"],
+        privacy="k(2)",
+    )
+    assert found.broken == ("k(2) is broken for people who are in other release 1 and not in the release: reached 1.",)
+    assert found.classes == 4  # who stayed in each class, who joined the first and who left the second
 
 
 def test_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,6 +16,7 @@ import naive
 from discreet.errors import AuditError, DataError, MissingColumnError, UsageError
 from discreet.pipeline.anonymize import anonymize
 from discreet.pipeline.audit import audit
+from discreet.pipeline.check import check
 from discreet.schema import Hierarchy
 
 ORDER = {"equal": None, "ordered": None, "hierarchical": [("1", "low", "*"), ("2", "low", "*"), ("3", "high", "*")]}
@@ -157,7 +158,25 @@ def test_missing_values_are_values() -> None:
     assert [check.reached for check in verdict.checks] == [2, 1]
     assert [check.reached for check in audit(table, **asked).checks] == [2, 0]
     numbers = pl.DataFrame({"a": [1.5, float("nan"), None]})
-    assert audit(numbers, quasi_identifiers=["a"], privacy="k(1)").classes == 2
+    assert audit(numbers, quasi_identifiers=["a"], privacy="k(1)").classes == 3
+
+
+def test_nan_and_null_are_told_apart(tmp_path: Path) -> None:
+    """A table of another tool may hold both, and whoever reads it can tell one from the other."""
+    table = pl.DataFrame({"dose": [1.5, 1.5, float("nan"), None], "s": [float("nan"), 1.0, 2.0, None]})
+    table.write_parquet(tmp_path / "other.parquet")
+    pyarrow_table = table.to_arrow()
+    connection = pytest.importorskip("duckdb").connect()
+    for data in (table, table.lazy(), pyarrow_table, tmp_path / "other.parquet", connection.from_arrow(pyarrow_table)):
+        verdict = audit(data, quasi_identifiers=["dose"], sensitive=["s"], privacy=["k(2)", "distinct-l(1, s)"])
+        assert not verdict.passed
+        assert [check.reached for check in verdict.checks] == [1, 0]  # and neither is a sensitive value
+    found = check(tmp_path / "other.parquet", quasi_identifiers=["dose"], privacy="k(2)")
+    assert any("k(2) does not hold: 1 was reached" in finding.message for finding in found.findings)
+    same = table.with_columns(dose=pl.col("dose").fill_nan(None))
+    assert audit(same, quasi_identifiers=["dose"], privacy="k(2)").passed
+    release = anonymize(table.drop("s"), quasi_identifiers=["dose"], privacy="k(2)")
+    assert not release.frame["dose"].is_nan().any()
 
 
 def test_summary_and_plain_data() -> None:

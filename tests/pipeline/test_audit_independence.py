@@ -94,7 +94,7 @@ TABLE = pl.DataFrame(
     {
         "age": ["[20, 30)"] * 4 + ["[30, 40)"] * 3 + [None] * 2,
         "sex": ["f", "f", "m", "m", "f", "f", "f", None, None],
-        "dose": [0.0, -0.0, float("nan"), None, 1.5, 1.5, 1.5, 2.0, 2.0],
+        "dose": [0.0, -0.0, None, None, 1.5, 1.5, 1.5, 2.0, 2.0],
         "disease": ["flu", "hiv", None, "flu", "flu", "hiv", "cold", "flu", "hiv"],
         "weight": [2.0, 3.0, 2.5, 1.0, 1.0, 4.0, 2.0, 2.0, 2.0],
     }

@@ -129,6 +129,30 @@ def test_it_is_said_if_the_statement_does_not_hold(change: dict[str, object], re
     assert reason in warning
 
 
+def test_the_ledger_remembers_the_table_that_rows_were_drawn_from(tmp_path: Path) -> None:
+    table = people(2000)
+    table.write_csv(tmp_path / "people.csv")
+    options = {**FIXED, "privacy": "dp(2, 0.05)", "key": tmp_path / "key"}
+    for data in (tmp_path / "people.csv", table):
+        first = dc.anonymize(data, **options, seed=1, output=tmp_path / "one.csv")
+        assert not any("RELEASED BEFORE" in warning for warning in first.warnings)
+        again = dc.anonymize(data, **options, seed=1, output=tmp_path / "one.csv")
+        assert not any("RELEASED BEFORE" in warning for warning in again.warnings)
+        other = dc.anonymize(data, **options, seed=2, output=tmp_path / "two.csv")
+        assert any("RELEASED BEFORE" in warning for warning in other.warnings)
+    assert first.job["input"] is None
+
+
+def test_figures_say_that_they_are_about_drawn_rows() -> None:
+    release = dc.anonymize(people(2000), **FIXED, privacy="dp(2, 0.05)", seed=1)
+    assert any(f"{release.n:,} of 2,000 rows of the table were drawn" in note for note in release.notes)
+    assert "counted are the rows that were drawn at random" in release.summary()
+    assert "2,000" in release.summary(exact=True)
+    assert "2,000" not in release.summary()
+    without = dc.anonymize(people(2000), **FIXED, privacy="k(5)", seed=1)
+    assert "drawn" not in without.summary()
+
+
 def test_files_and_other_frames(tmp_path: Path) -> None:
     table = people(2000)
     table.write_csv(tmp_path / "people.csv")

@@ -64,7 +64,8 @@ role, or confirm with --keep that it is released as it is. Ctrl-C ends the searc
 @table_options
 @privacy_options
 @job_options(
-    "suppression", "scheme", "solver", "seed", keep_order_option, "report", "certificate", "mapping", "key", "overwrite"
+    *("against", "suppression", "scheme", "solver", "seed", keep_order_option),
+    *("report", "certificate", "mapping", "key", "overwrite"),
 )
 @job_options("protection_page", "internal_page", "purpose", "recipient")
 @save_job_option

@@ -9,17 +9,18 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from discreet.counts import IntArray
+from discreet.counts import FloatArray, IntArray
 from discreet.engines import count_combined, open_source
 from discreet.errors import AuditError
 from discreet.evaluate.attribute import Attribute
+from discreet.evaluate.candidates import Candidates
 from discreet.evaluate.classes import CountedClasses
 from discreet.problem import Groups
 from discreet.runtime.integer_codes import add_up
 from discreet.schema import Domain, make_domain, plain, text_of
 from discreet.schema.builders.flat import flat
 
-__all__ = ["Entries", "MatchedValues", "SensitiveColumn", "match_values", "sensitive_groups"]
+__all__ = ["Entries", "MatchedValues", "SensitiveColumn", "covering_values", "match_values", "sensitive_groups"]
 
 Entries = tuple[IntArray, IntArray, IntArray]
 """Sorted by class: a class, a value, and how many rows of the class have it."""
@@ -142,3 +143,20 @@ def match_values(original: CountedClasses, released: CountedClasses, column: Sen
 def _positions(texts: pl.Series, known: pl.Series) -> IntArray:
     positions = texts.replace_strict(known, np.arange(len(known)), default=-1, return_dtype=pl.Int64)
     return positions.to_numpy().astype(np.int64)
+
+
+def covering_values(candidates: Candidates, released: Entries, values: int) -> FloatArray:
+    """Return how many released rows with each sensitive value cover the people of each original class."""
+    group, value, count = released
+    size = int(group.max(initial=-1)) + 2
+    first, last = np.searchsorted(group, np.arange(size)), np.searchsorted(group, np.arange(size), "right")
+    found = np.zeros((candidates.length.size, values))
+    for some, index, covering in candidates.found():
+        covering = np.minimum(covering, size - 1)
+        length = last[covering] - first[covering]
+        owner = np.repeat(some[index], length)
+        entry = (
+            np.arange(owner.size) - np.repeat(np.cumsum(length) - length, length) + np.repeat(first[covering], length)
+        )
+        np.add.at(found, (owner, value[entry]), count[entry])
+    return found

@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.engines import open_source
-from discreet.errors import UsageError
-from discreet.evaluate.candidates import find_candidates
 from discreet.evaluate.classes import CountedClasses, read_classes
 from discreet.evaluate.inputs import EvaluationInput
+from discreet.evaluate.memberships import (
+    JointGroups,
+    Membership,
+    ReadRelease,
+    join,
+    membership,
+    read_release,
+    values_that_fit,
+)
 from discreet.evaluate.sensitive import SensitiveColumn, sensitive_groups
-from discreet.problem import PRIVACY, PrivacyModel
-from discreet.runtime.integer_codes import numbered
+from discreet.problem import PRIVACY, Groups, PrivacyModel
 from discreet.runtime.plurals import amount
 
-__all__ = ["JointCheck", "Together", "together"]
+__all__ = ["JointCheck", "Together", "check_groups", "together"]
+
+EVERYBODY = "knows everybody's quasi-identifiers and can tell which rows of two releases are about the same person"
+ONE_PERSON = "knows the quasi-identifiers of the person, and that the person is in all releases"
 
 
 @dataclass(frozen=True)
@@ -36,16 +46,20 @@ class Together:
 
     releases: int
     people: int
-    """The people of the original table who are in all releases, as far as can be told."""
+    """The people of the groups that the releases distinguish together."""
     classes: int
-    """The intersections of classes."""
+    """The groups: intersections of classes, and people of a class who are in one release only."""
     smallest: int
     checks: tuple[JointCheck, ...]
+    broken: tuple[str, ...] = ()
+    """What breaks promises: groups of people in several releases, of people who joined, or of people who left."""
+    attacker: str = EVERYBODY
+    """What the attacker knows whom the promises are kept against."""
 
     @property
     def passed(self) -> bool:
         """Whether the releases keep every promise together."""
-        return all(check.passed for check in self.checks)
+        return not self.broken and all(check.passed for check in self.checks)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data."""
@@ -53,15 +67,17 @@ class Together:
 
     def summary(self) -> str:
         """Return the checks as a block of text."""
+        groups = "intersections of classes" if self.attacker == EVERYBODY else "kinds of people"
         lines = [
-            f"Together with {amount(self.releases - 1, 'other release')}: {self.classes:,} intersections of classes, "
-            f"the smallest of {amount(self.smallest, 'person', 'people')}"
+            f"Together with {amount(self.releases - 1, 'other release')}: {self.classes:,} {groups}, "
+            f"the smallest of {amount(self.smallest, 'person', 'people')}",
+            f"for an attacker who {self.attacker}",
         ]
         lines += [
             f"{check.model:<24} {'kept' if check.passed else 'BROKEN'}, reached {check.reached:g}"
             for check in self.checks
         ]
-        return "\n".join(lines)
+        return "\n".join([*lines, *self.broken])
 
     def __str__(self) -> str:
         return self.summary()
@@ -76,11 +92,15 @@ def together(
     sensitive: str | Sequence[str] | Mapping[str, Any] = (),
     types: Mapping[str, Any] | None = None,
 ) -> Together:
-    """Measure which promises several releases of the same people keep together.
+    """Measure which promises several releases keep together. The first one was made from ``original``.
 
     Whoever has all of them can tell the class of a person in each. So people are as safe as in one release whose
-    classes are the intersections. All releases must be global recodings of ``original``, with columns of the same names
-    and hierarchies.
+    classes are the intersections. The other releases may be of the same people or of overlapping ones: people who
+    joined since then, or left, are groups of their own. Columns have the same names and hierarchies in all releases.
+
+    If one is a local recoding, nobody can tell from the tables who is in which of its overlapping classes. Then the
+    rows are counted that a person may have in every release: with each sensitive value, as many as in the release that
+    has fewest.
 
     >>> import polars as pl
     >>> people = pl.DataFrame({"age": [21, 24, 51, 52], "town": ["a", "b", "a", "b"]})
@@ -92,62 +112,154 @@ def together(
     """
     given = EvaluationInput.make(releases[0], quasi_identifiers, sensitive, types)
     before = read_classes(open_source(original), given.names, given.secrets)
-    numbers = []
-    for table in releases:
-        after = read_classes(open_source(getattr(table, "frame", table)), given.names)
-        candidates = find_candidates(before, after, given.hierarchies, given.types)
-        if any(match.single is None for match in candidates.matches):
-            raise UsageError(
-                "Several releases can only be checked together if equal values were recoded alike in each; one of them "
-                "is a local recoding."
-            )
-        found = np.full(before.sizes.size, -1, dtype=np.int64)
-        for some, index, released in candidates.found():
-            found[some[index]] = released
-        numbers.append(found)
-    inside = np.logical_and.reduce([number >= 0 for number in numbers])
-    joint, count = numbered(int(inside.sum()), [(number[inside], int(number.max()) + 2) for number in numbers])
-    classes = _joined(before, inside, joint, count)
     chosen = [privacy] if isinstance(privacy, str | PrivacyModel) else list(privacy)
     models = [PRIVACY.make(model).resolve(given.secrets) for model in chosen]
-    checks = tuple(_check(model, classes, given, original) for model in models)
-    smallest = int(classes.sizes.min()) if classes.sizes.size else 0
-    return Together(len(releases), classes.rows, int(classes.sizes.size), smallest, checks)
+    read = [read_release(before, table, given.hierarchies, given.types) for table in releases]
+    if any(release.overlapping for release in read):
+        return rows_that_fit(before, read, models, given, original)
+    members = [membership(before, release, of_table=number == 0) for number, release in enumerate(read)]
+    return check_groups(before, members, models, given, original)
 
 
-def _joined(before: CountedClasses, inside: Any, joint: Any, count: int) -> CountedClasses:
-    """Return the people who are in all releases, by the intersection of their classes."""
-    number = np.full(before.sizes.size, -1, dtype=np.int64)
-    number[inside] = joint
-    kept = number[before.group] >= 0
-    order = np.argsort(number[before.group[kept]], kind="stable")
-    sizes = np.rint(np.bincount(joint, weights=before.sizes[inside], minlength=count)).astype(np.int64)
+def check_groups(
+    before: CountedClasses,
+    members: Sequence[Membership],
+    models: Sequence[PrivacyModel],
+    given: EvaluationInput,
+    original: Any,
+) -> Together:
+    """Check promises for the groups that releases distinguish together, the first of which was made from the table.
+
+    If people joined or left, the first release is compared with each of the others by itself.
+    """
+    same = all(each.same_people for each in members)
+    groups = [join(before, members)] if same else [join(before, [members[0], each]) for each in members[1:]]
+    measured = [[_check(model, each.classes, given, original) for each in groups] for model in models]
+    checks = tuple(next((check for check in each if not check.passed), each[-1]) for each in measured)
+    return Together(
+        releases=len(members),
+        people=max(each.classes.rows for each in groups),
+        classes=max(int(each.classes.sizes.size) for each in groups),
+        smallest=min(int(each.classes.sizes.min(initial=each.classes.rows)) for each in groups),
+        checks=checks,
+        broken=tuple(
+            sentence
+            for number, each in enumerate(groups, 1)
+            for sentence in _broken(each, number, models, given, original)
+        ),
+    )
+
+
+def _broken(
+    groups: JointGroups, number: int, models: Sequence[PrivacyModel], given: EvaluationInput, original: Any
+) -> Iterator[str]:
+    """Yield what breaks promises."""
+    earlier = "the other releases" if groups.labels.shape[1] > 2 else f"other release {number}"
+    if groups.divided:
+        yield (
+            f"People joined or left {amount(groups.divided, 'class', 'classes')} of {earlier} that the release "
+            "divides: nobody can tell into which parts, so that no promise can be shown to hold for them."
+        )
+    here, there = groups.labels[:, 0] >= 0, (groups.labels[:, 1:] >= 0).all(axis=1)
+    kinds = {
+        f"people who are in the release and in {earlier}": here & there,
+        f"people who are in the release and not in {earlier}": here & ~there,
+        f"people who are in {earlier} and not in the release": ~here,
+    }
+    for kind, mask in kinds.items():
+        if not mask.any():
+            continue
+        some = _some(groups.classes, mask)
+        for model in models:
+            check = _check(model, some, given, original)
+            if not check.passed:
+                yield f"{model.shown} is broken for {kind}: reached {check.reached:g}."
+
+
+def _some(classes: CountedClasses, mask: NDArray[np.bool_]) -> CountedClasses:
+    """Return some of the groups."""
+    kept = mask[classes.group]
+    number = np.cumsum(mask) - 1
+    return replace(
+        classes,
+        sizes=classes.sizes[mask],
+        group=number[classes.group[kept]],
+        count=classes.count[kept],
+        secret={name: codes[kept] for name, codes in classes.secret.items()},
+    )
+
+
+def rows_that_fit(
+    before: CountedClasses,
+    read: Sequence[ReadRelease],
+    models: Sequence[PrivacyModel],
+    given: EvaluationInput,
+    original: Any,
+) -> Together:
+    """Check promises for the rows that a person may have in every release, one of which is a local recoding.
+
+    Rows of two releases are about the same person only if they have the same sensitive values.
+    """
+    people = before.sizes.size
+    fewest = np.min([_covering_rows(release, people) for release in read], axis=0)
+    counts: dict[str, NDArray[np.int64]] = {}
+    for name in given.secrets:
+        if all(name in release.classes.secret for release in read):
+            counts[name] = np.min([values_that_fit(before, release, name) for release in read], axis=0)
+            fewest = np.minimum(fewest, counts[name].sum(axis=1))
+    seen = fewest > 0
+    checks = []
+    for model in models:
+        column = getattr(model, "attribute", None) if model.looks_at_sensitive else None
+        if column is None or column in counts:
+            fitting = _fitting(before, fewest[seen], column, None if column is None else counts[column][seen])
+            checks.append(_check(model, fitting, given, original))
+    return Together(
+        releases=len(read),
+        people=int(before.sizes[seen].sum()),
+        classes=int(seen.sum()),
+        smallest=int(fewest[seen].min(initial=before.rows)),
+        checks=tuple(checks),
+        attacker=ONE_PERSON,
+    )
+
+
+def _covering_rows(release: ReadRelease, people: int) -> NDArray[np.int64]:
+    """Return how many rows of a release cover the people of each class of a table."""
+    rows = np.zeros(people, dtype=np.int64)
+    for some, index, released in release.candidates.found():
+        np.add.at(rows, some[index], release.classes.sizes[released])
+    return rows
+
+
+def _fitting(
+    before: CountedClasses, sizes: NDArray[np.int64], column: str | None, counts: NDArray[np.int64] | None
+) -> CountedClasses:
+    """Return the rows that fit each kind of person as a class."""
+    none = np.zeros(0, dtype=np.int64)
+    if column is None or counts is None:
+        return replace(before, columns=(), codes=[], sizes=sizes, group=none, count=none, secret={})
+    group, value = np.nonzero(counts)
     return replace(
         before,
         columns=(),
         codes=[],
-        sizes=sizes,
-        group=number[before.group[kept]][order],
-        count=before.count[kept][order],
-        secret={name: values[kept][order] for name, values in before.secret.items()},
+        sizes=counts.sum(axis=1),
+        group=group.astype(np.int64),
+        count=counts[group, value],
+        secret={column: value},
     )
 
 
 def _check(model: PrivacyModel, classes: CountedClasses, given: EvaluationInput, original: Any) -> JointCheck:
-    """Measure one promise on the intersections of classes."""
+    """Measure one promise on groups of people."""
     column = getattr(model, "attribute", None) if model.looks_at_sensitive else None
-    name = column if column is not None else next(iter(given.secrets), None)
+    name = column if column is not None else next(iter(classes.secret), None)
     if name is None:
-        groups = _sizes_only(classes)
+        none = np.zeros(0, dtype=np.int64)
+        groups = Groups(sizes=classes.sizes, group=none, value=none, count=none, whole=none)
     else:
         own = SensitiveColumn(name, given.sensitive.get(name), given.types.get(name))
         groups = sensitive_groups(classes, own, original)
     reached = float(model.reached(groups))
-    return JointCheck(model.text, reached, bool(model.satisfied_by(reached)))
-
-
-def _sizes_only(classes: CountedClasses) -> Any:
-    from discreet.problem import Groups
-
-    none = np.zeros(0, dtype=np.int64)
-    return Groups(sizes=classes.sizes, group=none, value=none, count=none, whole=none)
+    return JointCheck(model.shown, reached, bool(model.satisfied_by(reached)))

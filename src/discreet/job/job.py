@@ -28,7 +28,18 @@ if TYPE_CHECKING:
 __all__ = ["Job"]
 
 _PATHS = (
-    *("input", "output", "population", "report", "protection_page", "internal_page", "certificate", "mapping", "key"),
+    *(
+        "input",
+        "output",
+        "population",
+        "against",
+        "report",
+        "protection_page",
+        "internal_page",
+        "certificate",
+        "mapping",
+        "key",
+    ),
 )
 _ROLES = ("quasi_identifiers", "sensitive")
 _OPTIONAL: dict[str, Any] = {
@@ -36,6 +47,7 @@ _OPTIONAL: dict[str, Any] = {
     "threads": None,
     "weights": None,
     "population": None,
+    "against": [],
     "key": None,
     "keep": [],
     "protection_page": [],
@@ -79,6 +91,7 @@ class Job(BaseModel):
     class_attribute: str | None = None
     weights: str | None = None
     population: str | None = None
+    against: Texts = Field(default_factory=list)
     keep: Texts = Field(default_factory=list)
     types: dict[str, str] = Field(default_factory=dict)
     derive: dict[str, str] = Field(default_factory=dict)
@@ -216,10 +229,15 @@ class Job(BaseModel):
 
     def arguments(self) -> dict[str, Any]:
         """Return the job as arguments of :func:`discreet.anonymize`: hierarchies made, paths found."""
-        names = [name for name in type(self).model_fields if name not in (*TARGETS, *_ROLES, "input", "population")]
+        names = [
+            name
+            for name in type(self).model_fields
+            if name not in (*TARGETS, *_ROLES, "input", "population", "against")
+        ]
         return {
             "data": resolve_location(self.input, self._folder),
             "population": self.locate(self.population),
+            "against": [resolve_location(each, self._folder) for each in self.against],
             **{role: self._hierarchies(getattr(self, role)) for role in _ROLES},
             **{name: getattr(self, name) for name in names},
         }
@@ -242,12 +260,12 @@ class Job(BaseModel):
         return location if is_url(location) else Path(location).resolve()
 
     def files_read(self) -> list[Path]:
-        """Return the files of the input, of the population and of hierarchies."""
+        """Return the files of the input, of the population, of earlier releases and of hierarchies."""
         from discreet.job.files import files_at
 
         forms = [*self.quasi_identifiers.values(), *self.sensitive.values()]
         trees = [split_sheet(self._folder / str(form))[0] for form in forms if form is not None and _is_path(form)]
-        tables = [self.input, *([] if self.population is None else [self.population])]
+        tables = [self.input, *([] if self.population is None else [self.population]), *self.against]
         return [*(path for location in tables for path in files_at(resolve_location(location, self._folder))), *trees]
 
     def _hierarchies(self, forms: Mapping[str, HierarchyForm]) -> dict[str, Any]:

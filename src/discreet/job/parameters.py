@@ -66,6 +66,9 @@ PARAMETERS: dict[str, Parameter] = {
     "keep": Parameter("Columns to release as they are, confirmed. Repeatable.", "columns", "COLUMNS", group="roles"),
     "weights": Parameter("Survey weights: how many people each row represents.", metavar="COLUMN"),
     "population": Parameter("A table of the people the rows were drawn from.", metavar="FILE"),
+    "against": Parameter(
+        "An earlier release: keep the promises together with it. Repeatable.", "texts", "FILE", group="privacy"
+    ),
     "class_attribute": Parameter("The column the cost CM wants to keep predictable.", metavar="COLUMN", group="roles"),
     "types": Parameter("text, ordered, integer, decimal or date.", "texts by column", "NAME=TYPE", "--type"),
     "derive": Parameter(
@@ -186,7 +189,7 @@ PAGES = ("protection_page", "internal_page", "purpose", "recipient")
 """Parameters of the data protection page."""
 TARGETS = ("output", "report", *PAGES, "certificate", "mapping", "key")
 """Parameters that name files to write and what they say, and the owner's key."""
-NOT_OF_FRONTS = ("privacy", "solver", "seed", "order", "overwrite")
+NOT_OF_FRONTS = ("privacy", "solver", "seed", "order", "overwrite", "against")
 """Parameters of a job that :func:`discreet.pareto` takes in another form, or not at all."""
 READING = ("na", "decimal", "encoding", "date_format", "sheet", "missing_codes")
 """Parameters that say how to read a file; :func:`discreet.table` takes them too."""

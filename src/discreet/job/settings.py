@@ -33,7 +33,15 @@ from discreet.runtime.table_path import ReadOptions, TablePath
 if TYPE_CHECKING:
     from discreet.solve import Solver
 
-__all__ = ["JobSettings", "as_list", "cost_by_priorities", "highest_levels", "is_best"]
+__all__ = ["JobSettings", "SampledFrom", "as_list", "cost_by_priorities", "highest_levels", "is_best"]
+
+
+@dataclass(frozen=True, eq=False)
+class SampledFrom:
+    """A table that rows were drawn from, and how many rows it has."""
+
+    data: Any
+    rows: int
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -47,6 +55,10 @@ class JobSettings:
     class_attribute: str | None = None
     weights: str | None = None
     population: Any = None
+    sampled_from: SampledFrom | None = None
+    """The table that ``data`` was drawn from, for promises that rest on sampling."""
+    against: tuple[Any, ...] = ()
+    """Earlier releases to keep the promises together with."""
     keep: str | Sequence[str] = ()
     types: Mapping[str, Any] | None = None
     derive: Mapping[str, str] = field(default_factory=dict)
@@ -105,8 +117,14 @@ class JobSettings:
         if given["weights"] is not None and given["population"] is not None:
             raise UsageError("The population is either a table or estimated by weights; leave one of the two out.")
         given["data"] = _to_read(given["data"], ReadOptions.make({name: arguments.get(name) for name in READING}))
+        given["against"] = _tables(given.get("against"))
         given["engine"] = Engine(given["engine"], arguments["memory_limit"], arguments["spark"])
         return cls(**given)
+
+    @property
+    def table(self) -> Any:
+        """The table as it was given, before any rows were drawn."""
+        return self.data if self.sampled_from is None else self.sampled_from.data
 
     @property
     def highest_levels(self) -> dict[str, int]:
@@ -152,6 +170,11 @@ def _to_read(data: Any, options: ReadOptions) -> Any:
     if isinstance(data, TablePath):
         raise UsageError("How to read the file is said twice; leave ", Argument(name), " out.", topic="read-options")
     return TablePath(data, options)
+
+
+def _tables(given: Any) -> tuple[Any, ...]:
+    """Return one table or several as a tuple."""
+    return tuple(given) if isinstance(given, list | tuple) else () if given is None else (given,)
 
 
 def is_best(scheme: Any) -> bool:

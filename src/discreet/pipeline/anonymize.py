@@ -32,6 +32,7 @@ def anonymize(
     class_attribute: str | None = None,
     weights: str | None = None,
     population: Any = None,
+    against: Any = (),
     keep: str | Sequence[str] = (),
     types: Mapping[str, Any] | None = None,
     derive: Mapping[str, str] | None = None,
@@ -91,6 +92,9 @@ def anonymize(
         A table of the people the data was drawn from, of any kind, for the same models: they count how many of them
         have the released values of a class. It has the quasi-identifiers under the same names, and its values belong to
         their domains: a hierarchy has to cover them.
+    against
+        Earlier releases of the same or overlapping people, of any kind (a list, or one): the promises are kept together
+        with each of them, or the job stops and says what breaks. For recodings that treat equal values alike.
     keep
         Columns to release unchanged though they could identify people: columns without a role, sensitive columns that
         name people, levels of a pandas index. Without this the job stops at them with an

@@ -23,6 +23,7 @@ from discreet.pipeline.recode import make_recoding
 from discreet.pipeline.release import Release
 from discreet.pipeline.release_notes import about_hidden, about_promises, about_values, notes, population_text
 from discreet.pipeline.released_values import hierarchy_of, named_by_released
+from discreet.pipeline.sampling import about_drawn_rows
 from discreet.problem import Problem
 from discreet.report.class_sizes import ClassSizes
 from discreet.report.columns import kept_rows, summarize_columns
@@ -66,10 +67,14 @@ def make_release(
         counted = named_by_released(prepared.source, problem, prepared.counted, solution)
     required = tuple(schema.quasi_identifiers) if counted.dropped else ()
     recoding = make_recoding(solution, counted, drop=schema.identifiers, required=required)
+    original = OriginalTable.of(prepared, problem, counted.domains, solution, recoding)
     promises = _promises(prepared, problem, solution, counted, recoding)
+    if prepared.earlier is not None:
+        promises = replace(promises, together=prepared.earlier.checker(problem.privacy, lambda: original.released_as))
     table, verdict = publish(prepared.source, recoding, promises, target, prepared.clock)
     job = text_form({**prepared.describe_table(), **search})
     result = f" {solution.cost!r} {verdict.rows} {verdict.classes}"  # a search that was stopped may end elsewhere
+    drawn = drawn or prepared.settings.sampled_from is not None
     choices = job_text(job, without=[] if drawn else ["seed"]) + result
     worst, least = problem.cost.worst(problem.table), least_cell(problem.privacy)
     kept = kept_rows(counted.table, solution)
@@ -106,7 +111,7 @@ def make_release(
         made=datetime.now(UTC).isoformat(timespec="seconds"),
         wrote=None if target is None else FileStamp.of(target.location),
         provenance=Provenance(
-            original=OriginalTable.of(prepared, problem, counted.domains, solution, recoding),
+            original=original,
             values={name: domain.values for name, domain in counted.domains.items()} if solution.blocks else {},
             sizes=ClassSizes.of(_sizes_before(counted, counted.table.weights)),
             recoding=recoding,
@@ -200,9 +205,12 @@ def _recorded(prepared: Prepared, choices: str) -> list[str]:
     """Record a release that was written in the ledger; return a warning if the table was released before."""
     if prepared.secret is None or prepared.target is None:
         return []
-    data, location = prepared.settings.data, prepared.target.location
+    data, location = prepared.settings.table, prepared.target.location
     entry = make_entry(prepared.secret, data, prepared.stamp, choices, location)
-    second = None if entry is None else two_releases(record(prepared.secret, entry))
+    others = [] if entry is None else record(prepared.secret, entry)
+    if prepared.earlier is not None and len(others) <= len(prepared.earlier.members):
+        return []  # the note about earlier releases says what holds
+    second = two_releases(others)
     return [] if second is None else [PrivateCaution(second)]
 
 
@@ -217,6 +225,8 @@ def _notes(
             *measured,
             *prepared.undecided.notes(),
             *map(Private if suppressed else str, about_values(schema, problem, counted)),
+            *([] if prepared.earlier is None else prepared.earlier.notes(problem, prepared.settings.suppression)),
+            *about_drawn_rows(prepared.settings, problem.whole.n + counted.dropped),
             *about_promises(schema, problem, counted),
             *notes(prepared.source, schema, problem, prepared.schemes, counted, solution, prepared.target),
         ]

@@ -90,7 +90,8 @@ def make_plan(job: Job) -> JobPlan:
     settings = with_derived_columns(settings, dry=True)
     prepared = prepare(settings)
     problem = build_problem(prepared, settings.privacy)
-    solver = choose_solver(problem, settings.solver)
+    searched = problem if prepared.earlier is None else prepared.earlier.require(problem, prepared)
+    solver = choose_solver(searched, settings.solver)
     schema = prepared.schema
     return JobPlan(
         rows=problem.whole.n,

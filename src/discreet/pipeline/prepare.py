@@ -29,6 +29,7 @@ from discreet.errors import Argument, DataError, InterruptedRun, UnsupportedComb
 from discreet.job.files import FileStamp
 from discreet.job.owner_key import Key, KeyFile, key_file
 from discreet.job.settings import JobSettings
+from discreet.pipeline.against import EarlierReleases, read_earlier_releases
 from discreet.pipeline.clock import Clock
 from discreet.pipeline.load_ahead import load_ahead
 from discreet.pipeline.output import Target, check_output
@@ -68,6 +69,8 @@ class Prepared:
     written_as: Format | None = None
     """The format the table was counted for."""
     undecided: UndecidedColumns = field(default_factory=UndecidedColumns)
+    earlier: EarlierReleases | None = None
+    """The earlier releases that the new one keeps its promises together with."""
 
     def with_key(self) -> Prepared:
         """Return the table with the owner's key, which is made if something is written or the user named its file."""
@@ -83,7 +86,7 @@ class Prepared:
         """Return the table and the roles of its columns, with the keys of a job file."""
         settings, schema = self.settings, self.schema
         return {
-            "input": _location_text(settings.data),
+            "input": _location_text(settings.table),
             "output": None if settings.output is None else without_password(settings.output),
             "identifiers": list(schema.identifiers),
             "quasi_identifiers": {name: domain.given for name, domain in self.counted.domains.items()},
@@ -92,6 +95,7 @@ class Prepared:
             **({"keep": list(schema.keep)} if schema.keep else {}),
             **({} if schema.weights is None else {"weights": schema.weights}),
             **({} if settings.population is None else {"population": _location_text(settings.population)}),
+            **({"against": [_location_text(each) for each in settings.against]} if settings.against else {}),
             "types": schema.types,
             **({"derive": dict(settings.derive)} if settings.derive else {}),
             "missing": settings.missing,
@@ -112,7 +116,7 @@ def prepare(settings: JobSettings, *, for_front: bool = False) -> Prepared:
     written_as = target.format if target else None
     with clock("read"):
         source = open_source(data, settings.engine)
-        stamp = FileStamp.of(data)
+        stamp = FileStamp.of(settings.table)
         kept_columns, kept_index = _split_kept(settings.keep, source)
         schema = Schema.make(
             source.columns,
@@ -158,7 +162,7 @@ def prepare(settings: JobSettings, *, for_front: bool = False) -> Prepared:
         )
         if not for_front:
             undecided.check()
-    return Prepared(
+    prepared = Prepared(
         settings=settings,
         source=source,
         schema=schema,
@@ -171,6 +175,8 @@ def prepare(settings: JobSettings, *, for_front: bool = False) -> Prepared:
         written_as=written_as,
         undecided=undecided,
     )
+    with clock("count"):
+        return replace(prepared, earlier=read_earlier_releases(prepared))
 
 
 def build_problem(prepared: Prepared, privacy: Sequence[PrivacyModel | str]) -> Problem:
@@ -246,6 +252,9 @@ def _target(settings: JobSettings) -> Target | None:
     """Return where the release goes, checked."""
     if settings.output is None:
         return None
+    for table in settings.against:
+        if isinstance(table, str | PathLike):
+            check_output(settings.output, table)
     target = check_output(settings.output, settings.data, settings.population, overwrite=settings.overwrite)
     return replace(target, shuffle=settings.shuffle)
 

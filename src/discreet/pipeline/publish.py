@@ -6,7 +6,7 @@ mapping was applied to, and a release in memory that is written later.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -75,6 +75,8 @@ class Promises:
     """All values a quasi-identifier or sensitive column may be released with, where they are known."""
     suppression: Suppression | None = None
     """How rows or values were suppressed."""
+    together: Callable[[Any], Any] | None = None
+    """Compares a table with earlier releases; raises an error if it breaks a promise together with them."""
 
     @property
     def secrets(self) -> list[str]:
@@ -124,6 +126,8 @@ class Promises:
                 f"The audit found {broken.model} broken: the release reached {number_text(broken.reached)}"
                 f"{promised}. Nothing was released; {self.way_out}."
             )
+        if self.together is not None:
+            self.together(data)
         return verdict
 
 

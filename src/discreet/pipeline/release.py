@@ -63,6 +63,12 @@ if TYPE_CHECKING:
 __all__ = ["Release"]
 
 
+_FOR_THE_OWNER = (
+    "For the owner of the data alone: figures compare with the original table, including what was suppressed. "
+    "risk(only_released=True) has figures to hand over."
+)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Release:
     """A table that is safe to share, with its proof. Made by :func:`discreet.anonymize`."""
@@ -309,14 +315,19 @@ class Release:
     def risk(self, original: Any = None, *, only_released: bool = False, **options: Any) -> RiskReport:
         """Measure how likely people are found in the release, and what it reveals about them.
 
-        The original table is the one the release was made from, unless another is given. With ``only_released`` the
-        release is compared with the original rows of the released people alone, as in reports, and the result may be
-        handed over. ``options`` are those of :func:`discreet.evaluate.risk`, such as ``population``.
+        The original table is the one the release was made from, unless another is given. If people or values were
+        suppressed, the result depends on them and is for the owner of the data alone, which a note in it says. With
+        ``only_released`` the release is compared with the original rows of the released people alone, as in reports,
+        and the result may be handed over. ``options`` are those of :func:`discreet.evaluate.risk`, such as
+        ``population``.
         """
         from discreet.evaluate import risk
 
         table, released, columns = self._measured_tables(original, only_released)
-        return risk(released, original=table, **{**hiding(self), **columns, **options})
+        report = risk(released, original=table, **{**hiding(self), **columns, **options})
+        if only_released or not (LeftOut.of(self).total or self.suppressed_values):
+            return report
+        return replace(report, notes=(*report.notes, _FOR_THE_OWNER))
 
     def utility(self, original: Any = None, *, only_released: bool = False, **options: Any) -> UtilityReport:
         """Measure the utility of the release, compared with the original table.

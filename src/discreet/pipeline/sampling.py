@@ -14,17 +14,17 @@ from numpy.typing import NDArray
 
 from discreet.engines import Engine, relation_of, to_lazy
 from discreet.errors import UsageError
-from discreet.job.settings import JobSettings
+from discreet.job.settings import JobSettings, SampledFrom
 from discreet.pipeline.output import check_output
 from discreet.problem import Problem
-from discreet.report.notes import Caution
+from discreet.report.notes import Caution, Private
 from discreet.runtime.locations import is_url
 from discreet.schema import Naming, Schema
 
 if TYPE_CHECKING:
     from discreet.engines import Counted
 
-__all__ = ["about_sampling", "draw_rows", "with_sampled_rows"]
+__all__ = ["about_drawn_rows", "about_sampling", "draw_rows", "with_sampled_rows"]
 
 
 def with_sampled_rows(settings: JobSettings) -> JobSettings:
@@ -41,15 +41,18 @@ def with_sampled_rows(settings: JobSettings) -> JobSettings:
         )
     if settings.output is not None:
         check_output(settings.output, data, settings.population)  # from here on the input is not known to be a file
-    return replace(settings, data=_drawn(data, share, settings.seed), engine=Engine())
+    frame = to_lazy(data).collect() if isinstance(data, str | PathLike | pl.LazyFrame) else data
+    drawn = _drawn(frame, share, settings.seed)
+    return replace(
+        settings,
+        data=drawn.lazy() if isinstance(data, pl.LazyFrame) else drawn,
+        sampled_from=SampledFrom(data, len(frame)),
+        engine=Engine(),
+    )
 
 
 def _drawn(data: Any, share: float, seed: int) -> Any:
-    """Return the drawn rows, as the same kind of frame."""
-    if isinstance(data, pl.LazyFrame):
-        return _drawn(data.collect(), share, seed).lazy()
-    if isinstance(data, str | PathLike):
-        data = to_lazy(data).collect()
+    """Return the drawn rows of a frame in memory, as the same kind of frame."""
     chosen = draw_rows(len(data), share, seed)
     if isinstance(data, pl.DataFrame):
         return data.filter(pl.Series(chosen, dtype=pl.Boolean))
@@ -66,6 +69,14 @@ def draw_rows(rows: int, share: float, seed: int) -> NDArray[np.bool_]:
     key = b"discreet sampling " + str(seed).encode()
     numbers = np.frombuffer(hashlib.shake_256(key).digest(8 * rows), dtype="<u8")
     return np.asarray((numbers >> np.uint64(11)).astype(np.float64) * 2.0**-53 < share)
+
+
+def about_drawn_rows(settings: JobSettings, drawn: int) -> Iterator[str]:
+    """Yield for the owner how many rows were drawn."""
+    if settings.sampled_from is not None:
+        yield Private(
+            f"{drawn:,} of {settings.sampled_from.rows:,} rows of the table were drawn; all figures are about those."
+        )
 
 
 def about_sampling(problem: Problem, schema: Schema, counted: Counted) -> Iterator[str]:

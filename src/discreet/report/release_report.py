@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.engines import UNKNOWN
 from discreet.errors import UsageError
+from discreet.problem import PRIVACY
 from discreet.report.formats.page import document, own_file
 from discreet.report.formats.pdf import find_browser, print_page
 from discreet.report.job_text import job_for_reports, plain_data, scheme_names
@@ -107,7 +109,7 @@ def summary(release: Release, *, exact: bool = False, warnings: bool = True) -> 
     hidden = frozenset() if exact else withheld_promises(release)
     facts = [
         *_verdict(release),
-        ("rows", _exact_rows(release) if exact else f"{left_out.released_words}, {left_out.words}"),
+        ("rows", (_exact_rows(release) if exact else f"{left_out.released_words}, {left_out.words}") + _drawn(release)),
         ("classes", f"{release.classes:,}, the smallest of {amount(release.audit.smallest_class, 'row')}"),
         ("cost", _cost(release, shown=exact or not (left_out.hides_cost or release.drawn))),
         *_score(release, shown=exact or not left_out.total),
@@ -148,6 +150,15 @@ def _verdict(release: Release) -> list[tuple[str, str]]:
     if not lines:
         lines = [release.verdict.level if release.verdict.level == "ok" else "caution, see the warnings"]
     return [("verdict" if number == 0 else "", line) for number, line in enumerate(lines)]
+
+
+def _drawn(release: Release) -> str:
+    """Return that only drawn rows are counted, if a promise rests on sampling."""
+    for model in release.job["privacy"]:
+        with suppress(UsageError):  # values of the data that a pickled release only counts
+            if PRIVACY.make(model).sampling < 1:
+                return "; counted are the rows that were drawn at random"
+    return ""
 
 
 def _exact_rows(release: Release) -> str:

@@ -59,6 +59,13 @@ class AttackContract:
                 ends = [end for end in (result.low, result.success, result.high) if end is not None]
                 assert ends == pytest.approx(sorted(ends)), "the success is not in its interval"
 
+    def test_control_group(self, attack: Attack) -> None:
+        """It has a figure for people who are not in the release, or says why there is none."""
+        found = self.report(attack, _recoded(_people(60, 1), 10)).results[attack.name]
+        if any(result.ran for result in found):
+            known = any(result.control is not None for result in found)
+            assert known != bool(attack.no_control), "an attack has a control group, or says why not"
+
     def test_no_value_of_the_data(self, attack: Attack) -> None:
         """Neither text nor plain data of a result holds a value of the data."""
         report = self.report(attack, _recoded(_people(60, 1), 10))

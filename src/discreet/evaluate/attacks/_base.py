@@ -89,6 +89,11 @@ class Attack(Part, ABC):
 
     If it is wrong, an attack on cells, which control groups of other classes have, looks better or worse than it is.
     """
+    no_control: ClassVar[str] = ""
+    """Why there is no figure for a control group, in one sentence; empty if there is one.
+
+    If it is wrong, people miss a figure that was announced, or get one that was not.
+    """
     needs: ClassVar[str] = ""
     """What the attacker has to know or to have, beside the release, in one phrase."""
 

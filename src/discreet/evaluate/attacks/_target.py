@@ -23,7 +23,7 @@ from discreet.runtime.integer_codes import add_up, numbered
 from discreet.runtime.locations import is_url
 from discreet.schema import Type, numbers_of, plain, text_of
 
-__all__ = ["AttackTarget", "Belonging", "Outsiders", "shares"]
+__all__ = ["AttackTarget", "Belonging", "Outsiders", "candidates_of", "shares"]
 
 _MOST_PAIRS = 20_000_000
 """Most pairs of an original and a released class that are kept."""
@@ -119,11 +119,7 @@ class AttackTarget:
             classes = read_classes(source, self.given.names, secrets)
         except DiscreetError as error:
             raise UsageError(f"The {what} cannot be used: {error.message}", topic=error.topic) from None
-        matches = tuple(
-            replace(match, leaf=_leaves(match, classes.values[name])[classes.codes[i]])
-            for i, (name, match) in enumerate(zip(self.given.names, self.candidates.matches, strict=True))
-        )
-        candidates = join_columns(matches, classes.sizes.size, self.after.sizes.size)
+        candidates = candidates_of(self.candidates, classes)
         values = {name: match_values(classes, self.after, self.columns[name]) for name in secrets}
         return Outsiders(classes, candidates, values, self.after.sizes)
 
@@ -205,6 +201,16 @@ class AttackTarget:
         """Return the number of rows with each released value of a quasi-identifier."""
         match = self.candidates.matches[column]
         return add_up(match.value, self.after.sizes, match.spread.low.size)
+
+
+def candidates_of(candidates: Candidates, people: CountedClasses) -> Candidates:
+    """Return the released classes that cover people of another table, which may have further columns."""
+    matches = tuple(
+        replace(match, leaf=_leaves(match, people.values[name])[people.codes[people.columns.index(name)]])
+        for match in candidates.matches
+        for name in [match.domain.name]
+    )
+    return join_columns(matches, people.sizes.size, candidates.order.size)
 
 
 def shares(matched: MatchedValues, sizes: IntArray) -> FloatArray:

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
-from discreet.counts import FloatArray, IntArray
-from discreet.engines import open_source
-from discreet.errors import DiscreetError
+from discreet.counts import IntArray
+from discreet.errors import DiscreetError, UsageError
 from discreet.evaluate.attacks._base import ATTACKS, Attack, AttackResult, NotModelled
-from discreet.evaluate.attacks._target import AttackTarget
-from discreet.evaluate.candidates import Candidates, find_candidates
-from discreet.evaluate.classes import CountedClasses, read_classes
+from discreet.evaluate.attacks._target import AttackTarget, candidates_of
+from discreet.evaluate.candidates import Candidates
+from discreet.evaluate.classes import CountedClasses
+from discreet.evaluate.memberships import ReadRelease, codes_in, read_release, values_that_fit
 from discreet.evaluate.released_as import split
-from discreet.evaluate.sensitive import MatchedValues, match_values
 from discreet.runtime.integer_codes import numbered
 
-__all__ = ["CompositionAttack", "Earlier", "read_earlier"]
-
-_TINY = 1e-9
+__all__ = ["CompositionAttack"]
 
 
 @ATTACKS.register
@@ -29,8 +26,8 @@ _TINY = 1e-9
 class CompositionAttack(Attack):
     """Puts releases of the same people together: a person has a sensitive value that fits in each of them.
 
-    It guesses the value that is likeliest in all releases, or finds the row where no sensitive column is shared. The
-    naive guess uses the best single release.
+    It guesses the value that most rows have which fit the person in all releases (as many as in the release with fewest
+    of them), or finds the row where no sensitive column is shared. The naive guess uses the best single release.
     """
 
     name: ClassVar[str] = "composition"
@@ -46,32 +43,39 @@ class CompositionAttack(Attack):
         """Join the release with all earlier ones."""
         if not target.earlier:
             raise NotModelled("no earlier release of these people was given")
-        earlier = [read_earlier(target, table) for table in target.earlier]
-        shared = [name for name in target.values if all(name in each.values for each in earlier)]
+        releases = [ReadRelease(target.after, target.candidates), *(_read(target, table) for table in target.earlier)]
+        shared = [name for name in target.columns if all(name in each.classes.secret for each in releases)]
         if not shared:
-            return [self._rows(target, earlier)]
-        return [self._values(target, earlier, name) for name in shared]
+            return [self._rows(target, releases)]
+        return [self._values(target, releases, name) for name in shared]
 
-    def _values(self, target: AttackTarget, earlier: Sequence[Earlier], column: str) -> AttackResult:
+    def _values(self, target: AttackTarget, releases: Sequence[ReadRelease], column: str) -> AttackResult:
         """Guess a sensitive value that all releases show."""
-        truth = target.truth(column)
-        weight = target.before.sizes / target.before.rows
-        own = expected_values(target.candidates, target.values[column], truth.shape)
-        seen = [own, *(each.expected(column, truth.shape) for each in earlier)]
-        whole = np.maximum(own.sum(axis=0) / max(own.sum(), _TINY), _TINY)
-        joint = np.prod([np.maximum(each, 0) for each in seen], axis=0) / whole ** (len(seen) - 1)
-        alone = [_right(each, truth, weight) for each in seen]
+        people = target.before
+        seen = [values_that_fit(people, release, column) for release in releases]
         possible = np.logical_and.reduce([each > 0 for each in seen])
-        certain = possible.sum(axis=1) == 1
+        weight = people.sizes / people.rows
         before = max(float(weight[(each > 0).sum(axis=1) == 1].sum()) for each in seen)
-        joint = np.where(joint.sum(axis=1, keepdims=True) > 0, joint, own)
-        sure = float(weight[certain].sum())
+        sure = float(weight[possible.sum(axis=1) == 1].sum())
         remark = f"The value is certain for {sure:.1%} of the people; from one release alone, for {before:.1%}."
-        return self.result(column, _right(joint, truth, weight), max(alone), target.before.rows, remark=remark)
+        success = _right(_fewest(seen), people, people, column)
+        alone = max(_right(each, people, people, column) for each in seen)
+        control = self._control(target, releases, column)
+        return self.result(column, success, alone, people.rows, control=control, remark=remark)
 
-    def _rows(self, target: AttackTarget, earlier: Sequence[Earlier]) -> AttackResult:
+    @staticmethod
+    def _control(target: AttackTarget, releases: Sequence[ReadRelease], column: str) -> float | None:
+        """Return the same for people who are not in the release; None if there are none with this column."""
+        if target.control is None or column not in target.control.classes.secret:
+            return None
+        outsiders = target.control.classes
+        covering = [replace(each, candidates=candidates_of(each.candidates, outsiders)) for each in releases]
+        seen = [values_that_fit(target.before, release, column) for release in covering]
+        return _right(_fewest(seen), outsiders, target.before, column)
+
+    def _rows(self, target: AttackTarget, releases: Sequence[ReadRelease]) -> AttackResult:
         """Find the row of a person who is alone in the intersection of classes."""
-        numbers = [_class_numbers(each) for each in (target.candidates, *(other.candidates for other in earlier))]
+        numbers = [_class_numbers(each.candidates) for each in releases]
         joint, count = numbered(target.before.sizes.size, [(each, int(each.max()) + 1) for each in numbers])
         people = np.bincount(joint, weights=target.before.sizes, minlength=count)[joint]
         alone = [np.bincount(each, weights=target.before.sizes)[each] for each in numbers]
@@ -82,84 +86,29 @@ class CompositionAttack(Attack):
         return self.result("row", float((weight / people).sum()), naive, target.before.rows, remark=remark)
 
 
-@dataclass(frozen=True, eq=False)
-class Earlier:
-    """An earlier release: its classes, and which of them cover the people of the original table."""
-
-    classes: CountedClasses
-    candidates: Candidates
-    values: dict[str, MatchedValues]
-
-    def expected(self, column: str, shape: tuple[int, ...]) -> FloatArray:
-        """Return the rows with each sensitive value among those that cover the people of each original class."""
-        return expected_values(self.candidates, self.values[column], shape)
-
-
-def read_earlier(target: AttackTarget, table: Any) -> Earlier:
+def _read(target: AttackTarget, table: Any) -> ReadRelease:
     """Read an earlier release, by its own hierarchies if it is a release and else by those of the new one."""
-    own = getattr(getattr(table, "original", None), "released_as", None)
-    data = getattr(table, "frame", table) if getattr(table, "job", None) else table
-    source = open_source(data)
-    known = {**target.given.hierarchies, **(own or {})}
-    names = [name for name in target.given.names if name in source.columns]
-    if not names:
-        raise NotModelled("an earlier release has none of the quasi-identifiers")
-    secrets = [name for name in target.columns if name in source.columns]
+    known = target.given.hierarchies
     try:
-        classes = read_classes(source, names, secrets)
-        people = read_classes(open_source(target.original), names, secrets)
-        hierarchies = {name: known.get(name) for name in names}
-        plain, _ = split(hierarchies)
         try:
-            candidates = find_candidates(people, classes, hierarchies, target.given.types)
-        except DiscreetError:
-            if own is not None:
-                raise
-            candidates = find_candidates(people, classes, plain, target.given.types)
+            return read_release(target.before, table, known, target.given.types)
+        except UsageError:
+            return read_release(target.before, table, split(known)[0], target.given.types)
     except DiscreetError as error:
-        raise NotModelled(f"an earlier release cannot be read ({error.message.rstrip('.')})") from None
-    values = {name: match_values(target.before, classes, target.columns[name]) for name in secrets}
-    return Earlier(classes, _for_people(target.before, people, candidates), values)
+        raise NotModelled(f"an earlier release cannot be used ({error.message.rstrip('.')})") from None
 
 
-def _for_people(people: CountedClasses, fewer: CountedClasses, candidates: Candidates) -> Candidates:
-    """Return candidates found for people by fewer columns, for the classes of people by all columns."""
-    if people.columns == fewer.columns:
-        return candidates
-    index = [people.columns.index(name) for name in fewer.columns]
-    count = fewer.sizes.size
-    both = (np.concatenate([own, people.codes[i]]) for own, i in zip(fewer.codes, index, strict=True))
-    widths = (fewer.width(name) for name in fewer.columns)
-    number, distinct = numbered(count + people.sizes.size, zip(both, widths, strict=True))
-    owner = np.zeros(distinct, dtype=np.int64)
-    owner[number[:count]] = np.arange(count)
-    which = owner[number[count:]]
-    matches = tuple(
-        type(match)(match.domain, match.spread, match.leaf[which], match.value) for match in candidates.matches
-    )
-    return Candidates(matches, candidates.first[which], candidates.length[which], candidates.order)
+def _fewest(seen: Sequence[IntArray]) -> IntArray:
+    """Return how many rows with each value may be a person's in all releases; those of the first if there are none."""
+    fewest = np.min(seen, axis=0)
+    return np.where(fewest.sum(axis=1, keepdims=True) > 0, fewest, seen[0])
 
 
-def expected_values(candidates: Candidates, matched: MatchedValues, shape: tuple[int, ...]) -> FloatArray:
-    """Return the rows with each sensitive value among the released rows that cover each original class."""
-    group, value, count = matched.released
-    size = int(group.max(initial=-1)) + 2
-    first, last = np.searchsorted(group, np.arange(size)), np.searchsorted(group, np.arange(size), "right")
-    found = np.zeros((shape[0], matched.values))
-    for some, index, released in candidates.found():
-        released = np.minimum(released, size - 1)
-        length = last[released] - first[released]
-        owner = np.repeat(some[index], length)
-        entry = (
-            np.arange(owner.size) - np.repeat(np.cumsum(length) - length, length) + np.repeat(first[released], length)
-        )
-        np.add.at(found, (owner, value[entry]), count[entry])
-    return found
-
-
-def _right(likely: FloatArray, truth: FloatArray, weight: FloatArray) -> float:
-    """Return the share of people whose likeliest value is right."""
-    return float((weight * truth[np.arange(len(truth)), likely.argmax(axis=1)]).sum())
+def _right(likely: IntArray, people: CountedClasses, numbered_by: CountedClasses, column: str) -> float:
+    """Return the share of people whose likeliest value is right; values are numbered as in the second table."""
+    group, value, count = people.histogram(column)
+    code = codes_in(numbered_by, people, column)[value]
+    return float(count[likely.argmax(axis=1)[group] == code].sum() / people.rows)
 
 
 def _class_numbers(candidates: Candidates) -> IntArray:

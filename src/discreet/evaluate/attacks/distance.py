@@ -26,7 +26,7 @@ _PAIRS = 4_000_000
 class DistanceAttack(Attack):
     """Picks the released row whose numbers are nearest to those of a person, as against microaggregated numbers.
 
-    Columns are standardized; a range counts as its middle. There is no control group, as nobody else has a row.
+    Columns are standardized; a range counts as its middle.
     """
 
     name: ClassVar[str] = "distance"
@@ -36,6 +36,7 @@ class DistanceAttack(Attack):
     term: ClassVar[str] = "distance-based record linkage"
     rank: ClassVar[int] = 120
     goal: ClassVar[str] = "pick the row of a person by the nearest numbers"
+    no_control: ClassVar[str] = "Nobody else has a row that could be picked."
     needs: ClassVar[str] = "numbers or dates about the person"
 
     def run(self, target: AttackTarget) -> Sequence[AttackResult]:

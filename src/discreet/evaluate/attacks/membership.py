@@ -36,6 +36,7 @@ class MembershipAttack(Attack):
     term: ClassVar[str] = "membership inference, presence disclosure"
     rank: ClassVar[int] = 100
     goal: ClassVar[str] = "tell members from others"
+    no_control: ClassVar[str] = "Half of the attempts are about people who are not in the release."
     needs: ClassVar[str] = "a table of the population, or a control group"
 
     def run(self, target: AttackTarget) -> Sequence[AttackResult]:

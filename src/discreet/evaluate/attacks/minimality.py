@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from discreet.runtime.integer_codes import add_up, by_appearance, numbered
 __all__ = ["Minimality", "MinimalityAttack", "NotModelled", "minimality", "try_minimality"]
 
 _DRAWS = 1_000
+_TINY = 1e-9
 _ROWS_DRAWN = 4_000_000
 """About the most rows of all draws together."""
 
@@ -46,12 +47,20 @@ class Minimality:
     """Whether the finer release might have kept its promises. If it could not anyway, for instance because its classes
     are too small, nothing is learned from the fact that it was not chosen."""
     draws: int
+    people: int = 0
+    """The people attacked: those who were not suppressed."""
+    control: float | None = None
+    """The success for people who are not in the release; None if there is no control group."""
 
 
 @ATTACKS.register
 @dataclass(frozen=True)
 class MinimalityAttack(Attack):
-    """Asks why the release is not finer: each finer one broke a promise, which makes some sensitive values likelier."""
+    """Asks why the release is not finer: each finer one broke a promise, which makes some sensitive values likelier.
+
+    If rows could be suppressed, a finer release would have suppressed more than allowed. People of the control group
+    are guessed as if they were in the class that covers them; in local recodings there is no such class.
+    """
 
     name: ClassVar[str] = "minimality"
     examples: ClassVar[tuple[str, ...]] = ("minimality",)
@@ -78,7 +87,7 @@ class MinimalityAttack(Attack):
                 f"{best.confidence:.1%}."
             )
             naive = max(best.naive, best.without)
-            found.append(self.result(name, best.success, naive, target.before.rows, remark=remark))
+            found.append(self.result(name, best.success, naive, best.people, control=best.control, remark=remark))
         if not found:
             raise NotModelled(reasons[0])
         return found
@@ -97,14 +106,16 @@ def _try_minimality(target: AttackTarget, column: str) -> list[Minimality]:
     if not any(model.looks_at_sensitive for model in models):
         raise NotModelled("no promise about it was named")
     secret = target.columns[column]
-    suppressed = hiding.suppression is not None and hiding.suppression.name != "none"
-    if suppressed and (not target.overlapping or secret.unknown is not None):
-        raise NotModelled("rows or values may be suppressed, which the modelled attacker cannot use")
+    kind = hiding.suppression
+    if kind is not None and secret.unknown is not None:
+        raise NotModelled("values may be suppressed, which the modelled attacker cannot use")
+    if kind is not None and not target.overlapping and not (kind.whole_classes and not kind.hides_values):
+        raise NotModelled("parts of classes may be suppressed, which the modelled attacker cannot use")
     if not secret.missing_is_value and target.before.texts(column).null_count():
         raise NotModelled("some sensitive values are missing, which the modelled attacker cannot use")
     if target.overlapping:
         return [_by_splits(target, secret)]
-    return minimality(target.before, target.after, target.candidates, secret, models, target.seed)
+    return minimality(target, secret)
 
 
 def _by_splits(target: AttackTarget, column: SensitiveColumn) -> Minimality:
@@ -127,32 +138,36 @@ def _by_splits(target: AttackTarget, column: SensitiveColumn) -> Minimality:
         confidence=found.confidence,
         learnt=found.learnt,
         draws=found.draws,
+        people=target.before.rows,
     )
 
 
-def minimality(
-    original: CountedClasses,
-    released: CountedClasses,
-    candidates: Candidates,
-    column: SensitiveColumn,
-    models: Sequence[PrivacyModel],
-    seed: int,
-) -> list[Minimality]:
+def minimality(target: AttackTarget, column: SensitiveColumn) -> list[Minimality]:
     """Run the attack for each column that was generalized by its hierarchy, by Monte Carlo sampling.
 
     The attacker knows the quasi-identifiers of all people and the hierarchies, sees the release, and knows its privacy
-    models. The attacker also knows that the algorithm suppresses nothing, and that it releases a column one level finer
-    whenever that keeps the promises. So the recoding that is one level finer in this column breaks a promise in at
-    least one of its classes, whose sizes the attacker knows. A priori, all assignments of the sensitive values of a
-    class to its people are equally likely; a posteriori only those with a broken promise somewhere in the table are.
+    models. The attacker also knows how many rows may be suppressed, and that the algorithm releases a column one level
+    finer whenever that keeps the promises without suppressing more. So the recoding that is one level finer in this
+    column breaks a promise in at least one of its classes, whose sizes the attacker knows. A priori, all assignments of
+    the sensitive values of a class to its people are equally likely; a posteriori only those with a broken promise
+    somewhere in the table are.
     For a person of finer class g within class c this makes the probability of value v
 
         (P(v) - P(v and c keeps its promises) · Π P(c' keeps its promises)) / (1 - Π P(any class keeps its promises)),
 
     where the first product is over all classes except c. The probabilities are estimated from random assignments. Each
     column is considered by itself, and the attacker does not use that coarser steps were rejected as well.
+
+    If rows may be suppressed, the finer recoding has more rows in classes with a broken promise than were still
+    allowed. People who were suppressed are not attacked, and taken to be suppressed in finer recodings as well.
     """
-    classes = _classes(original, released, candidates)
+    released, models, seed = target.after, target.hiding.models, target.seed
+    classes = _classes(target.before, released, target.candidates)
+    inside = classes >= 0
+    original = _some(target.before, inside)
+    matches = [replace(match, leaf=match.leaf[inside]) for match in target.candidates.matches]
+    classes = classes[inside]
+    spare = _spare_rows(target, target.before.rows - original.rows)
     groups = sensitive_groups(original, SensitiveColumn(column.name, column.hierarchy, column.type))
     known = int(released.histogram(column.name)[2].sum())
     if known != original.rows or _unlike(original, released, classes, column.name):
@@ -160,30 +175,96 @@ def minimality(
     others = [m for m in models if m.looks_at_sensitive and getattr(m, "attribute", None) != column.name]
     if others:
         raise NotModelled("another sensitive column has a promise too, which may be why finer releases were rejected")
-    sampling = _Sampling(original, classes, groups, _table(original, groups, column.name), models, seed)
+    sampling = _Sampling(original, classes, groups, _table(original, groups, column.name), models, seed, spare)
+    outsiders = _others(target, column.name, groups)
     found = []
-    for name, match in zip(original.columns, candidates.matches, strict=True):
+    for index, (name, match) in enumerate(zip(original.columns, matches, strict=True)):
         level = _level(match)
         finer = match.domain.ancestors[level - 1][match.leaf] if level else _one_node_finer(match, released)
         if finer is not None:
-            sub, count = numbered(classes.size, [(classes, released.sizes.size), (finer, int(finer.max()) + 1)])
-            found.append(sampling.attack(name, sub, count))
+            control = None if outsiders is None else outsiders.finer(match, finer, index)
+            both = [np.concatenate([classes, outsiders.classes]) if outsiders is not None else classes]
+            both.append(np.concatenate([finer, control]) if control is not None else finer)
+            sub, count = numbered(both[0].size, [(each + 1, int(each.max(initial=0)) + 2) for each in both])
+            found.append(sampling.attack(name, sub[: classes.size], count, outsiders, sub[classes.size :]))
     if not found:
         raise NotModelled("no column was generalized to a node or level of its hierarchy")
     return found
 
 
+@dataclass(frozen=True, eq=False)
+class _Others:
+    """The control group: the released class of each of its classes, its leaves, and its sensitive values."""
+
+    classes: IntArray
+    leaves: Sequence[IntArray]
+    values: FloatArray
+    """(class, value) the rows with each sensitive value, by the codes of the original table."""
+    people: int
+
+    def finer(self, match: ColumnMatch, finer: IntArray, index: int) -> IntArray:
+        """Return the finer value of each class, as people of the original table with the same value have it."""
+        known = np.full(match.domain.ancestors.shape[1], -1, dtype=np.int64)
+        known[match.leaf] = finer
+        return np.where(self.leaves[index] >= 0, known[self.leaves[index]], -1)
+
+
+def _others(target: AttackTarget, column: str, groups: Groups) -> _Others | None:
+    """Return the control group; None if there is none with this column."""
+    outsiders = target.control
+    if outsiders is None or column not in outsiders.values:
+        return None
+    classes = np.full(outsiders.classes.sizes.size, -1, dtype=np.int64)
+    for some, index, found in outsiders.candidates.found():
+        classes[some[index]] = found
+    group, value, count = outsiders.classes.histogram(column)
+    known = {name: code for code, name in enumerate(groups.names)}
+    code = np.array([known.get(text, -1) for text in outsiders.classes.texts(column).to_list()], dtype=np.int64)
+    values = np.zeros((classes.size, groups.whole.size))
+    there = code[value] >= 0
+    np.add.at(values, (group[there], code[value[there]]), count[there])
+    leaves = [match.leaf for match in outsiders.candidates.matches]
+    return _Others(classes, leaves, values, outsiders.classes.rows)
+
+
+def _some(classes: CountedClasses, kept: NDArray[np.bool_]) -> CountedClasses:
+    """Return some of the classes."""
+    entries = kept[classes.group]
+    number = np.cumsum(kept) - 1
+    return replace(
+        classes,
+        codes=[codes[kept] for codes in classes.codes],
+        sizes=classes.sizes[kept],
+        group=number[classes.group[entries]],
+        count=classes.count[entries],
+        secret={name: codes[entries] for name, codes in classes.secret.items()},
+    )
+
+
+def _spare_rows(target: AttackTarget, suppressed: int) -> int:
+    """Return how many more rows could have been suppressed; raise NotModelled if there was no limit."""
+    kind = target.hiding.suppression
+    limit = 0 if kind is None else kind.budget(target.before.rows)
+    if suppressed and limit < suppressed:
+        raise NotModelled("rows were suppressed, and it is not known how many could have been")
+    if limit >= target.before.rows:
+        raise NotModelled("any number of rows may be suppressed, so that a finer release broke no promise")
+    return limit - suppressed
+
+
 def _classes(original: CountedClasses, released: CountedClasses, candidates: Candidates) -> IntArray:
-    """Return the released class of each original class; raise NotModelled unless everybody is in exactly one."""
-    if original.rows != released.rows:
-        raise NotModelled("rows were suppressed, which the modelled attacker cannot use")
+    """Return the released class of each original class, -1 for suppressed people.
+
+    Raise NotModelled if somebody may be in several classes, or if a class lacks some of its people.
+    """
     if any(match.single is None for match in candidates.matches):
         raise NotModelled("the recoding is not global: a person may be in several classes")
     classes = np.full(original.sizes.size, -1, dtype=np.int64)
     for some, index, found in candidates.found():
         classes[some[index]] = found
-    if (classes < 0).any() or (add_up(classes, original.sizes, released.sizes.size) != released.sizes).any():
-        raise NotModelled("rows were suppressed, which the modelled attacker cannot use")
+    inside = classes >= 0
+    if (add_up(classes[inside], original.sizes[inside], released.sizes.size) != released.sizes).any():
+        raise NotModelled("parts of classes were suppressed, which the modelled attacker cannot use")
     return classes
 
 
@@ -249,9 +330,16 @@ class _Sampling:
     table: CountTable
     models: Sequence[PrivacyModel]
     seed: int
+    spare: int
+    """How many more rows could have been suppressed."""
 
-    def attack(self, attribute: str, sub: IntArray, subs: int) -> Minimality:
-        """Attack one column; ``sub`` is the finer class of each original class."""
+    def attack(
+        self, attribute: str, sub: IntArray, subs: int, others: _Others | None, others_sub: IntArray
+    ) -> Minimality:
+        """Attack one column; ``sub`` is the finer class of each original class, and of the control group.
+
+        ``subs`` is the number of finer classes of both.
+        """
         original, classes, groups = self.original, self.classes, self.groups
         values, count = groups.whole.size, int(classes.max()) + 1
         class_of_sub = np.zeros(subs, dtype=np.int64)
@@ -266,28 +354,47 @@ class _Sampling:
         share = np.bincount(row_class * values + row_value, minlength=count * values).reshape(count, values)
         prior = (share / share.sum(axis=1, keepdims=True))[class_of_sub]
         draws = int(min(_DRAWS, max(_ROWS_DRAWN // original.rows, 20)))
-        rng = np.random.default_rng(self.seed)
-        kept, joint = np.zeros(count), np.zeros((subs, values))
-        for _ in range(draws):
-            shuffled = row_value[np.argsort(row_class + rng.random(row_class.size))]
-            counts = np.bincount(row_sub * values + shuffled, minlength=subs * values).reshape(subs, values)
-            broken = class_of_sub[~self._ok(sizes, counts)]
-            keeps = np.bincount(broken, minlength=count) == 0
-            kept += keeps
-            joint += counts * keeps[class_of_sub, np.newaxis]
-        credible = _posterior(prior, joint / (draws * sizes[:, np.newaxis]), kept / draws, class_of_sub)
+        there = np.bincount(sub, minlength=subs) > 0
+        lost = np.zeros((draws, count), dtype=np.int64)  # rows of each class that the finer recoding would suppress
+
+        def drawn() -> Iterator[IntArray]:
+            rng = np.random.default_rng(self.seed)
+            for _ in range(draws):
+                shuffled = row_value[np.argsort(row_class + rng.random(row_class.size))]
+                yield np.bincount(row_sub * values + shuffled, minlength=subs * values).reshape(subs, values)
+
+        for number, counts in enumerate(drawn()):
+            broken = there.copy()
+            broken[there] = ~self._ok(sizes[there], counts[there])
+            lost[number] = add_up(class_of_sub[broken], sizes[broken], count)
+        possible = _chance_that_it_was_possible(lost, self.spare)
+        accepted, refused = np.zeros((subs, values)), np.zeros((subs, values))
+        for counts, chance in zip(drawn(), possible.each, strict=True):
+            accepted += counts * chance[class_of_sub, np.newaxis]
+            refused += counts * (1 - chance)[class_of_sub, np.newaxis]
+        each_row = draws * np.maximum(sizes, 1)[:, np.newaxis]
+        share_refused = 1 - possible.each.mean(axis=0)[class_of_sub]
+        credible = _posterior(prior, accepted / each_row, refused / each_row, share_refused)
         plain, guess, each = prior.argmax(axis=1), credible.argmax(axis=1), np.arange(subs)
         # a lead within the sampling error does not change the guess
         guess = np.where(credible[each, guess] - credible[each, plain] > 2 / np.sqrt(draws), guess, plain)
+        usual = int(groups.whole.argmax())
+        control = None
+        if others is not None:
+            outside = np.where(others.classes >= 0, _values_of_class(share, others.classes).argmax(axis=1), usual)
+            own = np.where(there[others_sub], guess[others_sub], outside)
+            control = float(others.values[np.arange(own.size), own].sum() / others.people)
         return Minimality(
             attribute=attribute,
             success=float(truth[each, guess].sum() / original.rows),
             without=float(truth[each, plain].sum() / original.rows),
             naive=float(groups.whole.max() / groups.whole.sum()),
-            credibility=float(credible.max()),
-            confidence=float(prior.max()),
-            learnt=bool(0 < np.prod(kept / draws) < 1),
+            credibility=float(credible[there].max()),
+            confidence=float(prior[there].max()),
+            learnt=bool(0 < possible.whole < 1),
             draws=draws,
+            people=original.rows,
+            control=control,
         )
 
     def _ok(self, sizes: Int64Array, counts: IntArray) -> NDArray[np.bool_]:
@@ -297,11 +404,43 @@ class _Sampling:
         return np.asarray(np.logical_and.reduce([model.ok(finer) for model in self.models]))
 
 
-def _posterior(prior: FloatArray, joint: FloatArray, kept: FloatArray, class_of_sub: IntArray) -> FloatArray:
-    """Return the probability of each value for the people of each finer class, given that a promise is broken."""
-    everywhere = float(np.prod(kept))
-    if everywhere >= 1:
-        return prior
-    elsewhere = np.divide(everywhere, kept, out=np.zeros_like(kept), where=kept > 0)
-    posterior = (prior - joint * elsewhere[class_of_sub, np.newaxis]) / (1 - everywhere)
-    return np.asarray(np.clip(posterior, 0, 1))
+def _values_of_class(share: IntArray, classes: IntArray) -> FloatArray:
+    """Return the values of the class of each person; those of any class for people in none."""
+    return np.asarray(share[np.maximum(classes, 0)], dtype=np.float64)
+
+
+class _Possible(NamedTuple):
+    """How likely the finer recoding was possible: in the whole table, and given each draw of a class."""
+
+    whole: float
+    each: FloatArray
+    """(draw, class) the chance that the finer recoding is possible if the class is as in this draw."""
+
+
+def _chance_that_it_was_possible(lost: IntArray, spare: int) -> _Possible:
+    """Return how likely the rows that the finer recoding would suppress are no more than were allowed.
+
+    Classes are independent, so that each draw of a class can be combined with all draws of the others.
+    """
+    if spare == 0:
+        kept = (lost == 0).mean(axis=0)
+        everywhere = float(np.prod(kept))
+        elsewhere = np.divide(everywhere, kept, out=np.zeros_like(kept), where=kept > 0)
+        return _Possible(everywhere, (lost == 0) * elsewhere)
+    total = lost.sum(axis=1)
+    each = np.empty(lost.shape)
+    for number in range(lost.shape[1]):
+        others = np.sort(total - lost[:, number])
+        each[:, number] = np.searchsorted(others, spare - lost[:, number], "right") / len(total)
+    return _Possible(float((total <= spare).mean()), each)
+
+
+def _posterior(prior: FloatArray, accepted: FloatArray, refused: FloatArray, share: FloatArray) -> FloatArray:
+    """Return the probability of each value for the people of each finer class, given that that was not possible.
+
+    ``accepted`` and ``refused`` are the estimated probabilities of each value and that the finer recoding is possible,
+    or not, and ``share`` that of the second. What is estimated from fewer draws is subtracted, or else divided.
+    """
+    whole = np.maximum(share, _TINY)[:, np.newaxis]
+    found = np.where(share[:, np.newaxis] > 0.5, (prior - accepted) / whole, refused / whole)
+    return np.clip(np.where(share[:, np.newaxis] > _TINY, found, prior), 0, 1)

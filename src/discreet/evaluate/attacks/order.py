@@ -37,6 +37,7 @@ class OrderAttack(Attack):
     term: ClassVar[str] = "row order"
     rank: ClassVar[int] = 30
     goal: ClassVar[str] = "find rows by their position"
+    no_control: ClassVar[str] = "Nobody else has a position in the release."
     needs: ClassVar[str] = "the order of the people in the original table, such as the alphabet"
 
     def run(self, target: AttackTarget) -> Sequence[AttackResult]:

@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from discreet.pipeline.audit.table import AuditedTable
-from discreet.pipeline.audit.values import joined
+from discreet.pipeline.audit.values import joined, nan_as_null
 from discreet.pipeline.audit.weights import MILLION, millionths_of
 
 __all__ = ["ReleasedClasses", "read_classes"]
@@ -65,6 +65,7 @@ def read_classes(
     if weights is not None:
         cells = cells.with_columns(millionths=pl.Series(millionths_of(weights, cells), dtype=pl.Float64))
     sums = [pl.col("rows").sum().alias("size"), *([] if weights is None else [pl.col("millionths").sum()])]
+    cells = cells.with_columns(nan_as_null(cells.select(list(secrets))).get_columns())
     grouped = cells.group_by(list(keys), maintain_order=True).agg("rows", *secrets, *sums)
     lengths = grouped["rows"].list.len().to_numpy().astype(np.int64)
     return ReleasedClasses(

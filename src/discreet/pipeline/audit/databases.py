@@ -215,7 +215,7 @@ def _postgres_key(column: str, plain: str, full: str) -> tuple[str, pl.DataType]
     """Return SQL for the comparable values of a column, and their type."""
     name, dtype = quoted(column), _POSTGRES.get(plain)
     if dtype is not None and dtype.is_float():
-        return f"NULLIF({name}, 'NaN'::{plain}) + 0::{plain}", dtype
+        return f"{name} + 0::{plain}", dtype
     if dtype is not None:
         return name, dtype
     size = re.fullmatch(r"numeric\((\d+),(\d+)\)", full)

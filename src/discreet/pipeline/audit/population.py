@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import DataError, did_you_mean
 from discreet.pipeline.audit.readers import can_read_again, open_table
+from discreet.pipeline.audit.values import nan_as_null
 from discreet.runtime.locations import is_url
 from discreet.runtime.plurals import amount
 from discreet.runtime.read_options import EngineChoice
@@ -74,7 +75,7 @@ class AuditedPopulation:
             if column not in table.columns:
                 hint = did_you_mean(column, table.columns) or "it needs every quasi-identifier of the data."
                 raise DataError(f"The population has no column '{column}'; {hint}", column=column)
-        counted = table.groups({f"q{i}": column for i, column in enumerate(columns)})
+        counted = nan_as_null(table.groups({f"q{i}": column for i, column in enumerate(columns)}))
         if counted.is_empty():
             raise DataError("The population has no people; give the table of those the data was drawn from.")
         return counted

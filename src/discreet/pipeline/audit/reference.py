@@ -15,7 +15,7 @@ from discreet.errors import AuditError
 from discreet.pipeline.audit.files import FilesTable, open_files
 from discreet.pipeline.audit.readers import can_read_again, open_table, scan
 from discreet.pipeline.audit.table import AuditedTable, FrameTable, LazyTable
-from discreet.pipeline.audit.values import as_type, comparable, joined, readable
+from discreet.pipeline.audit.values import as_type, comparable, joined, nan_as_null, readable
 from discreet.schema import make_domain, parts_of
 from discreet.schema.builders.flat import flat
 
@@ -132,7 +132,7 @@ def make_reference(column: str, counted: pl.DataFrame, hierarchy: Any = None, ty
 def _count(reference: Any, parts: Sequence[str], layout: str | None) -> pl.DataFrame:
     """Count the values of a column of the original table, or of several columns combined."""
     names = {f"p{i}": part for i, part in enumerate(parts)}
-    counted = open_table(reference, wanted=parts).groups(names)
+    counted = nan_as_null(open_table(reference, wanted=parts).groups(names))
     if len(parts) == 1:
         return counted.rename({"p0": "value"})
     counted = counted.with_columns(readable(counted[name], layout) for name in names)

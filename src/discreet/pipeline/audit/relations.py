@@ -62,7 +62,7 @@ class DuckdbTable:
     def _key(self, column: str) -> str:
         name, kind = quoted(column), self._types[column]
         if kind in ("FLOAT", "DOUBLE"):
-            return f"CASE WHEN isnan({name}) THEN NULL WHEN {name} = 0 THEN CAST(0 AS {kind}) ELSE {name} END"
+            return f"CASE WHEN {name} = 0 THEN CAST(0 AS {kind}) ELSE {name} END"
         if kind == "VARCHAR":
             return f"{name} COLLATE C"
         if kind in ("HUGEINT", "UHUGEINT"):
@@ -136,17 +136,13 @@ class IbisTable:
 
     def _key(self, column: str) -> Any:
         import ibis
-        from ibis.expr.operations import IsNan
 
         values = self.table[column]
         dtype = values.type()
         if dtype.is_nested() or dtype.is_binary():
             raise ungroupable(column)
         if dtype.is_floating():
-            known = values
-            if self.table.get_backend().has_operation(IsNan):
-                known = ibis.ifelse(values.isnan(), ibis.null(dtype), values)
-            return ibis.ifelse(values == 0, ibis.literal(0.0, type=dtype), known)
+            return ibis.ifelse(values == 0, ibis.literal(0.0, type=dtype), values)
         simple = dtype.is_numeric() or dtype.is_boolean() or dtype.is_string() or dtype.is_date() or dtype.is_time()
         return values if simple or dtype.is_timestamp() or dtype.is_null() else values.cast("string")
 
@@ -177,7 +173,7 @@ def _spark_key(column: str, kind: str) -> Any:
         raise ungroupable(column)
     if kind in ("float", "double"):
         zero = functions.lit(0.0).cast(kind)
-        return functions.when(functions.isnan(values), None).when(values == 0, zero).otherwise(values)
+        return functions.when(values == 0, zero).otherwise(values)
     if kind in _SPARK_NUMBERS or kind in ("boolean", "date", "timestamp", "timestamp_ntz"):
         return values
     return values.cast("string")

@@ -10,7 +10,7 @@ import polars as pl
 
 from discreet.errors import DataError, MissingColumnError, UsageError
 from discreet.pipeline.audit.library_errors import reading
-from discreet.pipeline.audit.values import by_name, comparable, plain
+from discreet.pipeline.audit.values import by_name, grouped, plain
 from discreet.pipeline.audit.weights import polars_sums
 from discreet.runtime.machine_limits import check_room, within_memory
 
@@ -62,7 +62,7 @@ def group(
 
     Pieces have the columns under their own names. Memory holds one piece and the groups found so far.
     """
-    keys = [comparable(column, schema[column]).alias(name) for name, column in by.items()]
+    keys = [grouped(column, schema[column]).alias(name) for name, column in by.items()]
     sums = [pl.len().cast(pl.Int64).alias("rows")]
     if weights is not None:
         keys.append(by_name(weights).alias("weight"))

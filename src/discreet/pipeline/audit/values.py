@@ -1,4 +1,7 @@
-"""How the audit compares values: null is a value, NaN is null, -0.0 is 0.0, and a category is its text."""
+"""How the audit compares values: null is a value, -0.0 is 0.0, and a category is its text.
+
+In a quasi-identifier NaN is not null, as readers can tell them apart. In other columns both are missing.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from polars import selectors
 from discreet.errors import DataError
 from discreet.pipeline.audit.statistics import STATISTICS
 
-__all__ = ["as_type", "by_name", "comparable", "joined", "plain", "readable", "ungroupable"]
+__all__ = ["as_type", "by_name", "comparable", "grouped", "joined", "nan_as_null", "plain", "readable", "ungroupable"]
 
 
 def by_name(column: str) -> pl.Expr:
@@ -20,6 +23,16 @@ def by_name(column: str) -> pl.Expr:
 
 
 def comparable(column: str, dtype: pl.DataType) -> pl.Expr:
+    """Return a column as its values are compared, with NaN as null."""
+    return grouped(column, dtype).fill_nan(None) if dtype.is_float() else grouped(column, dtype)
+
+
+def nan_as_null(groups: pl.DataFrame) -> pl.DataFrame:
+    """Return groups with NaN as null in the columns they are grouped by."""
+    return groups.with_columns(selectors.float().exclude("rows", "millionths", "weighed").fill_nan(None))
+
+
+def grouped(column: str, dtype: pl.DataType) -> pl.Expr:
     """Return a column with its values as they are grouped."""
     values = by_name(column)
     if dtype.is_nested() or isinstance(dtype, pl.Binary | pl.Object):
@@ -29,7 +42,7 @@ def comparable(column: str, dtype: pl.DataType) -> pl.Expr:
     if not dtype.is_float():
         return values
     zero = pl.lit(0.0, dtype=dtype)
-    return pl.when(values.is_not_nan()).then(pl.when(values == 0).then(zero).otherwise(values))
+    return pl.when(values == 0).then(zero).otherwise(values)
 
 
 def ungroupable(column: str) -> DataError:
