@@ -1,0 +1,113 @@
+"""Lower bounds on the squared error of all groupings; the proof is in ``kernels/prices.py``."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from discreet.counts import IntArray
+from discreet.problem import Problem
+from discreet.problem.costs.squared_error import SquaredError
+from discreet.solve._base import Budget
+from discreet.solve.kernels.arrays import Floats
+from discreet.solve.microaggregation.kernels.prices import PricedPoints, price_points, raise_potentials
+from discreet.solve.microaggregation.kernels.starts import cut_order
+from discreet.solve.microaggregation.kernels.tree import NearRows
+from discreet.solve.microaggregation.rows import coordinates, find_near, group_errors
+
+__all__ = ["price_bound", "univariate_bound"]
+
+_SAFE = 1e-9
+"""Bounds are lowered by this share, far more than rounding can amount to."""
+_NEAR, _LEAST_NEAR, _PAIRS = 60, 12, 1 << 24
+"""Points listed with each, for small k and in large tables; and pairs that are listed in all, at most."""
+_VISITS = 400
+"""Leaves of the tree that are searched for the nearest points of one."""
+_LITTLE, _SMALL = 1e-5, 1e-4
+"""The climb ends if rounds add so little, by steps so small in relation to the potentials."""
+_ROUNDS, _ALL_ROUNDS, _WORK = 40, 2000, 2_000_000_000
+"""Rounds between two checks of the budget; all rounds; and pairs that are looked at in them, at most."""
+
+
+def price_bound(problem: Problem, cost: SquaredError, k: int, budget: Budget, *, climb: bool = True) -> float:
+    """Return a number that no grouping costs less than; without ``climb`` the quick one by nearest neighbours alone."""
+    x, weights = coordinates(problem.table, cost), problem.table.weights
+    n = weights.size
+    if k <= 1 or n <= 1:
+        return 0.0
+    wide = int(np.clip(_PAIRS // n, _LEAST_NEAR, max(_NEAR, 3 * k))) if climb else k
+    near = find_near(x, wide, budget, _VISITS)
+    if near.row.shape[1] == n - 1:
+        near.beyond[near.row[:, -1] >= 0] = np.inf  # all points are listed
+    quick = _with_suppression(problem, x, _nearest_prices(near, weights, k))
+    if not climb or budget.exhausted:
+        return quick
+    points = _priced(near, weights, k)
+    step, rounds, value = float(points.best.mean()) * 0.5, 0, price_points(points, points.best, k)
+    while rounds < _ALL_ROUNDS and rounds * near.row.size < _WORK and not budget.exhausted:
+        before = value
+        step, value = raise_potentials(points, k, _ROUNDS, step, value)
+        rounds += _ROUNDS
+        if value - before <= _LITTLE * value and step < _SMALL * points.best.mean():
+            break
+    price_points(points, points.best, k)
+    return max(quick, _with_suppression(problem, x, points.price))
+
+
+def univariate_bound(problem: Problem, x: Floats, k: int) -> float:
+    """Return the least squared error of groups of at least k rows by a single coordinate, which is a cut of its order."""
+    order = np.argsort(x[:, 0], kind="stable")
+    rows = np.repeat(order, problem.table.weights[order])
+    begins = np.zeros(rows.size, dtype=np.int64)
+    runs = cut_order(x, rows, k, begins)
+    group = np.searchsorted(begins[:runs], np.arange(rows.size), "right") - 1
+    return float(group_errors(x[rows], group, np.ones(rows.size, dtype=np.int64)).sum()) * (1 - _SAFE)
+
+
+def _nearest_prices(near: NearRows, weights: IntArray, k: int) -> Floats:
+    """Return what a row of each point costs at least: 1 / (2k) of the squared distances of its k - 1 nearest rows.
+
+    A group of s rows costs 1 / (2s) of the squared distances of all ordered pairs; that of a row's s - 1 nearest rows
+    is least for s = k.
+    """
+    lacking = np.maximum(k - weights, 0)
+    total = np.zeros(weights.size)
+    for r in range(near.row.shape[1]):
+        listed = near.row[:, r] >= 0
+        rows = np.where(listed, np.minimum(lacking, weights[near.row[:, r]]), 0)
+        total += rows * np.where(listed, np.minimum(near.away[:, r], near.beyond), 0.0)
+        lacking -= rows
+    total += lacking * np.where(np.isfinite(near.beyond), near.beyond, 0.0)
+    return total / (2 * k)
+
+
+def _with_suppression(problem: Problem, x: Floats, price: Floats) -> float:
+    """Return the sum of the prices of all rows, less what suppression may save, less a margin for rounding.
+
+    A suppressed row costs its squared distance from the mean of the table, which is 0 in all coordinates.
+    """
+    weights = problem.table.weights
+    saved = price - (x**2).sum(axis=1)
+    order = np.flatnonzero(saved > 0)
+    order = order[np.argsort(-saved[order], kind="stable")]
+    before = np.cumsum(weights[order]) - weights[order]
+    rows = np.clip(problem.limit - before, 0, weights[order])
+    total = float(weights @ price) - float(rows @ saved[order])
+    return max(total - _SAFE * float(weights @ np.abs(price)), 0.0)
+
+
+def _priced(near: NearRows, weights: IntArray, k: int) -> PricedPoints:
+    """Return points with potentials to start from: half the distance of the row that completes a group of k."""
+    n, wide = near.row.shape
+    potential = np.zeros(n)
+    rows = weights.astype(np.int64).copy()
+    for r in range(wide):
+        reached = rows >= k
+        listed = near.row[:, r] >= 0
+        potential = np.where(~reached & listed, np.minimum(near.away[:, r], near.beyond) / 2, potential)
+        rows += np.where(listed, weights[near.row[:, r]], 0)
+    potential[~np.isfinite(potential)] = 0.0
+    pairs = np.arange(n)[:, np.newaxis] * n + near.row
+    back = np.isin(near.row * n + np.arange(n)[:, np.newaxis], pairs[near.row >= 0])
+    share = np.where(back, 0.5, 1.0)
+    zeros = np.zeros(n)
+    return PricedPoints(weights.astype(np.int64), near, share, potential, potential.copy(), zeros, zeros.copy())
