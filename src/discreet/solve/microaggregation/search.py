@@ -49,7 +49,7 @@ class AnnealingPlan:
         factor = {"low": 0.1, "default": 1.0, "high": 10.0}[effort]
         near = max(30, 3 * k)
         if n <= _ONE_REGION:
-            return cls(_ONE_REGION, 1, int(factor * max(_STEPS // n, 800)), near, 1.0)
+            return cls(_ONE_REGION, 1, int(factor * np.clip(_STEPS // n, 800, 6000)), near, 1.0)
         if n <= _LARGE:
             return cls(max(2048, 16 * k), 2, int(factor * 1000), near, 0.7)
         return cls(max(512, 16 * k), 2, int(factor * 100), max(12, 2 * k), 0.15)
@@ -58,7 +58,7 @@ class AnnealingPlan:
 _ONE_REGION = 4096
 """So many rows are one region."""
 _STEPS = 5_000_000
-"""Steps for a table of one region, or as many as give each row 800."""
+"""Steps for a table of one region, unless a row gets less than 800 or more than 6000."""
 _LARGE = 100_000
 """Above so many rows, little is done for each."""
 
