@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import cache
+
 import numpy as np
 
-from discreet.counts import IntArray
+from discreet.counts import CodedAttribute, CountTable, IntArray
 from discreet.problem import Problem
 from discreet.problem.costs.squared_error import SquaredError
 from discreet.solve._base import Budget
+from discreet.solve._kernel_loading import warm_up
 from discreet.solve.kernels.arrays import Floats
 from discreet.solve.microaggregation.kernels.prices import PricedPoints, price_points, raise_potentials
 from discreet.solve.microaggregation.kernels.starts import cut_order
 from discreet.solve.microaggregation.kernels.tree import NearRows
 from discreet.solve.microaggregation.rows import coordinates, find_near, group_errors
 
-__all__ = ["price_bound", "univariate_bound"]
+__all__ = ["BOUND", "compile_ahead", "few_rows", "price_bound", "squared_error_bound", "univariate_bound"]
+
+BOUND = "bound of squared errors"
+"""The program with the kernels of the bounds."""
 
 _SAFE = 1e-9
 """Bounds are lowered by this share, far more than rounding can amount to."""
@@ -26,6 +33,16 @@ _LITTLE, _SMALL = 1e-5, 1e-4
 """The climb ends if rounds add so little, by steps so small in relation to the potentials."""
 _ROUNDS, _ALL_ROUNDS, _WORK = 40, 2000, 2_000_000_000
 """Rounds between two checks of the budget; all rounds; and pairs that are looked at in them, at most."""
+
+
+def squared_error_bound(problem: Problem, cost: SquaredError, k: int, budget: Budget, *, climb: bool = True) -> float:
+    """Return a number that no valid grouping costs less than; for a single coordinate it is the optimum for k alone."""
+    with budget.paused():
+        compile_ahead()
+    x = coordinates(problem.table, cost)
+    if x.shape[1] == 1 and not problem.limit and problem.table.n >= k:
+        return univariate_bound(problem, x, k)
+    return price_bound(problem, cost, k, budget, climb=climb)
 
 
 def price_bound(problem: Problem, cost: SquaredError, k: int, budget: Budget, *, climb: bool = True) -> float:
@@ -51,6 +68,35 @@ def price_bound(problem: Problem, cost: SquaredError, k: int, budget: Budget, *,
             break
     price_points(points, points.best, k)
     return max(quick, _with_suppression(problem, x, points.price))
+
+
+@cache
+def compile_ahead() -> None:
+    """Load the kernels of the bounds, or compile them the first time ever."""
+
+    def bound() -> None:
+        for problem in few_rows():
+            price_bound(problem, SquaredError(), 2, Budget(seed=1))
+            univariate_bound(problem, coordinates(problem.table, SquaredError()), 2)
+
+    warm_up(BOUND, bound)
+
+
+def few_rows() -> list[Problem]:
+    """Return problems of a few rows for which all kernels are called: of one number, and of two."""
+    number = np.array([0.0, 1.0, 3.0, 6.0, 10.0])
+    each = np.arange(number.size, dtype=np.int32)
+    one = CodedAttribute("q", each[np.newaxis], np.ones(number.size, dtype=np.int64), number, tree=False)
+    other = replace(one, name="r", positions=number[::-1].copy())
+    return [
+        Problem.build(
+            CountTable(columns, np.stack([each] * len(columns)), np.ones(number.size, dtype=np.int64)),
+            privacy="k(2)",
+            cost="SSE",
+            scheme="local(show=mean)",
+        )
+        for columns in ((one,), (one, other))
+    ]
 
 
 def univariate_bound(problem: Problem, x: Floats, k: int) -> float:

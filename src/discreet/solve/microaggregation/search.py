@@ -26,7 +26,7 @@ _GAMMAS = (0.0, 0.2, 1.1)
 """How readily V-MDAV extends groups: not at all, which is MDAV; for scattered rows; and for clusters."""
 _SLICE = 1 << 18
 """Steps between two checks of the budget."""
-_COLD = 0.01
+_COLD = 0.001
 """The last temperature, in relation to what a row costs at the start."""
 _JITTER = 0.5
 """How much the borders of regions vary from round to round."""
@@ -46,10 +46,10 @@ class AnnealingPlan:
     @classmethod
     def make(cls, n: int, k: int, effort: str) -> AnnealingPlan:
         """Return the plan for n rows and groups of k."""
-        factor = {"low": 0.1, "default": 1.0, "high": 10.0}[effort]
+        factor = {"low": 0.1, "default": 1.0, "high": 7.0}[effort]
         near = max(30, 3 * k)
         if n <= _ONE_REGION:
-            return cls(_ONE_REGION, 1, int(factor * np.clip(_STEPS // n, 800, 6000)), near, 1.0)
+            return cls(_ONE_REGION, 1, int(factor * np.clip(_STEPS // n, 800, 6000)), near, 2.0)
         if n <= _LARGE:
             return cls(max(2048, 16 * k), 2, int(factor * 1000), near, 0.7)
         return cls(max(512, 16 * k), 2, int(factor * 100), max(12, 2 * k), 0.15)

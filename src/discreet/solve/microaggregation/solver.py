@@ -8,7 +8,7 @@ from typing import ClassVar, get_args
 
 import numpy as np
 
-from discreet.counts import CodedAttribute, CountTable, IntArray
+from discreet.counts import CountTable, IntArray
 from discreet.problem import Cost, Problem
 from discreet.problem.costs.loss import Loss
 from discreet.problem.costs.squared_error import SquaredError
@@ -22,7 +22,8 @@ from discreet.solve.local.base import LocalSolver, load_kernels
 from discreet.solve.local.pricing import make_solution, price
 from discreet.solve.local.solver import Effort, LocalSearchSolver
 from discreet.solve.local.task import LocalGrouping, LocalTask, make_task
-from discreet.solve.microaggregation.bounds import price_bound, univariate_bound
+from discreet.solve.microaggregation.bounds import BOUND, few_rows, squared_error_bound
+from discreet.solve.microaggregation.bounds import compile_ahead as compile_bound
 from discreet.solve.microaggregation.rows import coordinates, group_errors
 from discreet.solve.microaggregation.search import AnnealingPlan, improve_groups, start_groups, univariate_groups
 
@@ -57,7 +58,7 @@ class MicroaggregationSolver(LocalSolver):
     summary: ClassVar[str] = "Groups around their means with the least squared error, and a bound; for the cost SSE."
     reason: ClassVar[str] = "It is made for this cost, and proves how far from the best the result can be at most."
     in_studio: ClassVar[bool] = False
-    suppressions: ClassVar[frozenset[str]] = frozenset({"none", "budget", "class-records", "violating-records"})
+    suppressions: ClassVar[frozenset[str]] = frozenset({"none", "budget", "class-records"})
     baseline: ClassVar[bool] = False
     special: ClassVar[bool] = True
 
@@ -121,10 +122,8 @@ class MicroaggregationSolver(LocalSolver):
             return found
         if self.bound in (None, "none"):
             return 0.0
-        if x.shape[1] == 1 and not problem.limit:
-            return univariate_bound(problem, x, k)
         left = Budget(_SECONDS, stop=budget.stop, threads=budget.threads) if budget.exhausted else budget
-        return price_bound(problem, cost, k, left, climb=self.bound == "prices")
+        return squared_error_bound(problem, cost, k, left, climb=self.bound == "prices")
 
 
 def squared_error_of(table: CountTable, cost: SquaredError, grouping: LocalGrouping) -> float:
@@ -216,7 +215,8 @@ def _as_grouping(point: Ints, group: Ints, fixed: Ints) -> LocalGrouping:
 
 @cache
 def _load() -> None:
-    warm_up("microaggregation search", _solve_few_rows)
+    compile_bound()
+    warm_up("microaggregation search", _solve_few_rows, uses=[BOUND])
 
 
 def compile_ahead() -> None:
@@ -226,16 +226,10 @@ def compile_ahead() -> None:
 
 
 def _solve_few_rows() -> None:
-    """Search for groups of a few rows, and for bounds, by one number and by two."""
-    number = np.array([0.0, 1.0, 3.0, 6.0, 10.0])
-    each = np.arange(number.size, dtype=np.int32)
-    attribute = CodedAttribute("q", each[np.newaxis], np.ones(number.size, dtype=np.int64), number, tree=False)
-    other = replace(attribute, name="r", positions=number[::-1].copy())
-    for attributes in ((attribute,), (attribute, other)):
-        table = CountTable(attributes, np.stack([each] * len(attributes)), np.ones(number.size, dtype=np.int64))
-        problem = Problem.build(table, privacy="k(2)", cost="SSE", scheme="local(show=mean)")
-        cost, budget = SquaredError(), Budget(seed=1)
+    """Search for groups of a few rows, by one number and by two; then once more as if the time was over."""
+    over = Budget(seed=1)
+    over.stop.set()
+    for problem in few_rows():
         task, requirement = make_task(replace(problem, cost=Loss())), make_requirement(problem)
-        _Search(cost, "low").groups(task, requirement, budget)
-        price_bound(problem, cost, 2, budget)
-        univariate_bound(problem, coordinates(table, cost), 2)
+        for budget in (Budget(seed=1), over):
+            _Search(SquaredError(), "low").groups(task, requirement, budget)
