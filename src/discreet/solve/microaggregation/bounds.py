@@ -13,7 +13,7 @@ from discreet.problem.costs.squared_error import SquaredError
 from discreet.solve._base import Budget
 from discreet.solve._kernel_loading import warm_up
 from discreet.solve.kernels.arrays import Floats
-from discreet.solve.microaggregation.kernels.prices import PricedPoints, price_points, raise_potentials
+from discreet.solve.microaggregation.kernels.prices import PricedPoints, price_points, raise_potentials, share_pairs
 from discreet.solve.microaggregation.kernels.starts import cut_order
 from discreet.solve.microaggregation.kernels.tree import NearRows
 from discreet.solve.microaggregation.rows import coordinates, find_near, group_errors
@@ -25,13 +25,13 @@ BOUND = "bound of squared errors"
 
 _SAFE = 1e-9
 """Bounds are lowered by this share, far more than rounding can amount to."""
-_NEAR, _LEAST_NEAR, _PAIRS = 60, 12, 1 << 24
+_NEAR, _LEAST_NEAR, _PAIRS = 60, 12, 1 << 22
 """Points listed with each, for small k and in large tables; and pairs that are listed in all, at most."""
-_VISITS = 400
-"""Leaves of the tree that are searched for the nearest points of one."""
+_VISITS, _LEAST_VISITS, _ALL_VISITS = 400, 40, 20_000_000
+"""Leaves of the tree that are searched for the nearest points of one, at most and at least; and for those of all."""
 _LITTLE, _SMALL = 1e-5, 1e-4
 """The climb ends if rounds add so little, by steps so small in relation to the potentials."""
-_ROUNDS, _ALL_ROUNDS, _WORK = 40, 2000, 2_000_000_000
+_ROUNDS, _ALL_ROUNDS, _WORK = 20, 2000, 300_000_000
 """Rounds between two checks of the budget; all rounds; and pairs that are looked at in them, at most."""
 
 
@@ -51,8 +51,8 @@ def price_bound(problem: Problem, cost: SquaredError, k: int, budget: Budget, *,
     n = weights.size
     if k <= 1 or n <= 1:
         return 0.0
-    wide = int(np.clip(_PAIRS // n, _LEAST_NEAR, max(_NEAR, 3 * k))) if climb else k
-    near = find_near(x, wide, budget, _VISITS)
+    wide = int(np.clip(_PAIRS // n, max(_LEAST_NEAR, k), max(_NEAR, 3 * k))) if climb else k
+    near = find_near(x, wide, budget, int(np.clip(_ALL_VISITS // n, _LEAST_VISITS, _VISITS)))
     if near.row.shape[1] == n - 1:
         near.beyond[near.row[:, -1] >= 0] = np.inf  # all points are listed
     quick = _with_suppression(problem, x, _nearest_prices(near, weights, k))
@@ -152,8 +152,7 @@ def _priced(near: NearRows, weights: IntArray, k: int) -> PricedPoints:
         potential = np.where(~reached & listed, np.minimum(near.away[:, r], near.beyond) / 2, potential)
         rows += np.where(listed, weights[near.row[:, r]], 0)
     potential[~np.isfinite(potential)] = 0.0
-    pairs = np.arange(n)[:, np.newaxis] * n + near.row
-    back = np.isin(near.row * n + np.arange(n)[:, np.newaxis], pairs[near.row >= 0])
-    share = np.where(back, 0.5, 1.0)
+    share = np.ones((n, wide))
+    share_pairs(near, share)
     zeros = np.zeros(n)
     return PricedPoints(weights.astype(np.int64), near, share, potential, potential.copy(), zeros, zeros.copy())

@@ -23,7 +23,7 @@ from discreet.solve.kernels.arrays import Floats, Ints
 from discreet.solve.kernels.jit import kernel
 from discreet.solve.microaggregation.kernels.tree import NearRows
 
-__all__ = ["PricedPoints", "price_points", "raise_potentials"]
+__all__ = ["PricedPoints", "price_points", "raise_potentials", "share_pairs"]
 
 
 class PricedPoints(NamedTuple):
@@ -41,6 +41,21 @@ class PricedPoints(NamedTuple):
     slope: Floats
     price: Floats
     """What each row of a point costs at least, together with the others; see :func:`price_points`."""
+
+
+@kernel
+def share_pairs(near: NearRows, share: Floats) -> None:  # share OUT
+    """Set the share of each pair that is listed with both of its points to 1/2."""
+    n, wide = near.row.shape
+    for i in range(n):
+        for r in range(wide):
+            j = near.row[i, r]
+            if j < 0:
+                break
+            for q in range(wide):
+                if near.row[j, q] == i:
+                    share[i, r] = 0.5
+                    break
 
 
 @kernel
