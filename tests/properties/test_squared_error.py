@@ -97,19 +97,19 @@ def test_diversity_and_closeness():
             rng.randrange(1 << 30), rows=(2, 8), attributes=(1, 3), leaves=(1, 7), numeric=0.8, label=False
         )
         plain, table = made.naive, by_value(made.naive, made.sensitive)
-        k, l, t = rng.randint(1, 3), rng.randint(1, 2), rng.choice([0.3, 0.5])
+        k, values, t = rng.randint(1, 3), rng.randint(1, 2), rng.choice([0.3, 0.5])
         whole = naive.counts(plain, range(len(plain.rows)), "s0")
-        if k > len(plain.rows) or l > len(whole):
+        if k > len(plain.rows) or values > len(whole):
             continue
         diverse = rng.random() < 0.5
 
-        def ok(rows, k=k, l=l, t=t, whole=whole, plain=plain, diverse=diverse):
+        def ok(rows, k=k, values=values, t=t, whole=whole, plain=plain, diverse=diverse):
             counts = naive.counts(plain, rows, "s0")
             if len(rows) < k:
                 return False
-            return naive.distinct_l(counts, l) if diverse else naive.t_close(counts, whole, t, "equal", None)
+            return naive.distinct_l(counts, values) if diverse else naive.t_close(counts, whole, t, "equal", None)
 
-        check(plain, table, [f"k({k})", f"distinct-l({l}, s0)" if diverse else f"t({t}, s0)"], ok)
+        check(plain, table, [f"k({k})", f"distinct-l({values}, s0)" if diverse else f"t({t}, s0)"], ok)
 
 
 def test_repeated_rows():
@@ -121,10 +121,9 @@ def test_repeated_rows():
 
 
 def test_the_same_seed_gives_the_same_groups_on_any_number_of_threads():
-    plain, table = sample(3, sensitive=0, rows=(400, 400), leaves=(7, 7), attributes=(3, 3), numeric=1)
+    _, table = sample(3, sensitive=0, rows=(400, 400), leaves=(7, 7), attributes=(3, 3), numeric=1)
     problem = Problem.build(table, privacy="k(3)", cost="SSE", scheme=SCHEME)
-    found = [
-        MicroaggregationSolver(effort="low").solve(problem, Budget(seed=2, threads=threads)).groups for threads in (1, 3)
-    ]
+    solver = MicroaggregationSolver(effort="low")
+    found = [solver.solve(problem, Budget(seed=2, threads=threads)).groups for threads in (1, 3)]
     assert found[0].group.tolist() == found[1].group.tolist()
     assert found[0].tuple.tolist() == found[1].tuple.tolist()

@@ -61,7 +61,7 @@ class Classes:
     set_sizes: IntArray | None = None
     """(c, m) distinct leaves that occur in the class, for text without a hierarchy; 0 for other attributes."""
     moments: FloatArray | None = None
-    """(c, m) sum over the rows of the cost's ``leaf_moment`` of their original leaf; more columns if leaves have more."""
+    """(c, m) sum over the rows of the cost's ``leaf_moment`` of their original leaf; it may have more columns."""
     offsets: FloatArray | None = None
     """(c, m) sum over the rows of the cost's ``leaf_offset`` of their original leaf."""
     members: Members | None = None

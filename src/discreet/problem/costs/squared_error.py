@@ -72,7 +72,7 @@ class SquaredError(Cost):
                 raise UnsupportedCombinationError(
                     f"The cost {self.name}",
                     f"the scheme {scheme.text}",
-                    "it is the distance from means, which only local(show=mean) releases",
+                    "it is the distance from means; choose local(show=mean), which releases them",
                 )
         for attribute in table.attributes:
             if attribute.positions is None and np.count_nonzero(attribute.rows) > _MOST_TEXTS:
@@ -86,7 +86,7 @@ class SquaredError(Cost):
         """Return the sum of squares of each class less the square of its sum over its rows."""
         moments, squares = required(classes.moments), required(classes.offsets)
         error = squares.sum(axis=1) - (moments**2).sum(axis=1) / np.maximum(classes.sizes, 1)
-        return np.maximum(error, 0.0)
+        return np.asarray(np.maximum(error, 0.0))
 
     def suppressed(self, classes: Classes) -> FloatArray:
         """Return the sum of the squared distances from the mean of the table."""

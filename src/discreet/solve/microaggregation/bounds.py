@@ -100,7 +100,7 @@ def few_rows() -> list[Problem]:
 
 
 def univariate_bound(problem: Problem, x: Floats, k: int) -> float:
-    """Return the least squared error of groups of at least k rows by a single coordinate, which is a cut of its order."""
+    """Return the least squared error of groups of at least k rows with one coordinate: that of a cut of their order."""
     order = np.argsort(x[:, 0], kind="stable")
     rows = np.repeat(order, problem.table.weights[order])
     begins = np.zeros(rows.size, dtype=np.int64)

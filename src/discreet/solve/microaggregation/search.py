@@ -6,7 +6,8 @@ take other regions, made of the groups found so far, so that no border stays.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -20,14 +21,16 @@ from discreet.solve.microaggregation.kernels.groups import RowGroups, RowSpace
 from discreet.solve.microaggregation.kernels.starts import cut_order, mdav_groups
 from discreet.solve.microaggregation.rows import find_near, group_errors, make_tree
 
-__all__ = ["AnnealingPlan", "improve_groups", "start_groups", "univariate_groups"]
+__all__ = ["AnnealingPlan", "RowProblem", "improve_groups", "start_groups", "univariate_groups"]
 
 _GAMMAS = (0.0, 0.2, 1.1)
 """How readily V-MDAV extends groups: not at all, which is MDAV; for scattered rows; and for clusters."""
 _SLICE = 1 << 18
 """Steps between two checks of the budget."""
-_COLD = 0.001
-"""The last temperature, in relation to what a row costs at the start."""
+_COLDER = 0.0005
+"""The last temperature in relation to the first: in many tables most rows cost far less than some."""
+_LAST = 20
+"""Steps for each row at that temperature if the time is over."""
 _JITTER = 0.5
 """How much the borders of regions vary from round to round."""
 
@@ -105,30 +108,27 @@ def _start(x: Floats, k: int, plan: AnnealingPlan, *, quick: bool) -> Ints:
     return min(starts, key=lambda group: float(group_errors(x, group, one).sum()))
 
 
-def improve_groups(
-    x: Floats, point: Ints, group: Ints, requirement: Requirement, plan: AnnealingPlan, budget: Budget
-) -> Ints:
+@dataclass(frozen=True, eq=False)
+class RowProblem:
+    """Rows to group: their coordinates, their points, and what every group must satisfy."""
+
+    x: Floats
+    point: Ints
+    requirement: Requirement
+
+
+def improve_groups(problem: RowProblem, group: Ints, plan: AnnealingPlan, budget: Budget) -> Ints:
     """Return groups with no greater squared error that satisfy the requirement, as the groups given do."""
     random = budget.random()
     for number in range(plan.rounds):
         if budget.exhausted:
             break
-        seed = np.array([random.getrandbits(63) | 1], dtype=np.uint64)
-        regions = _regions(x, group, plan, 0.0 if number == 0 else _JITTER, seed)
+        state = np.array([random.getrandbits(63) | 1], dtype=np.uint64)
+        regions = _regions(problem.x, group, plan, 0.0 if number == 0 else _JITTER, state)
         seeds = [random.getrandbits(63) | 1 for _ in regions]
-        hot = plan.hot / (1 + 2 * number)
-        before = group
-
-        def solve(
-            region: int, regions: list[Ints] = regions, seeds: list[int] = seeds, hot: float = hot, before: Ints = before
-        ) -> Ints:
-            rows, state = regions[region], np.array([seeds[region]], dtype=np.uint64)
-            if budget.exhausted:
-                return before[rows]
-            return _anneal_region(x, point, before, rows, requirement, plan, hot, state, budget)
-
-        found = in_parallel(solve, range(len(regions)), budget)
-        group, used = np.zeros_like(before), 0
+        work = partial(_improve_region, problem, group, replace(plan, hot=plan.hot / (1 + 2 * number)), budget)
+        found = in_parallel(work, list(zip(regions, seeds, strict=True)), budget)
+        group, used = np.zeros_like(group), 0
         for rows, part in zip(regions, found, strict=True):
             numbers = np.unique(part, return_inverse=True)[1].reshape(-1)
             group[rows] = numbers + used
@@ -153,46 +153,43 @@ def _regions(x: Floats, group: Ints, plan: AnnealingPlan, jitter: float, state: 
     return [rows for rows in np.split(order, ends) if rows.size]
 
 
-def _anneal_region(
-    x: Floats,
-    point: Ints,
-    group: Ints,
-    rows: Ints,
-    requirement: Requirement,
-    plan: AnnealingPlan,
-    hot: float,
-    state: RandomState,
-    budget: Budget,
+def _improve_region(
+    problem: RowProblem, group: Ints, plan: AnnealingPlan, budget: Budget, region: tuple[Ints, int]
 ) -> Ints:
-    """Return new groups of some rows, or those they have if these are better."""
-    n = rows.size
-    some, before = np.ascontiguousarray(x[rows]), np.unique(group[rows], return_inverse=True)[1].reshape(-1)
+    """Return new groups of the rows of a region, annealed from a seed, or those they have if these are better."""
+    rows, seed = region
+    n, requirement = rows.size, problem.requirement
+    x, before = np.ascontiguousarray(problem.x[rows]), np.unique(group[rows], return_inverse=True)[1].reshape(-1)
     one = np.ones(n, dtype=np.int64)
-    error = float(group_errors(some, before, one).sum())
-    if n < 2 * requirement.smallest or error <= 0.0:
+    error = float(group_errors(x, before, one).sum())
+    if budget.exhausted or n < 2 * requirement.smallest or error <= 0.0:
         return before
-    space = RowSpace(some, (some**2).sum(axis=1), find_near(some, plan.near).row, point[rows])
-    groups = _row_groups(some, before, requirement)
+    space = RowSpace(x, (x**2).sum(axis=1), find_near(x, plan.near).row, problem.point[rows])
+    groups = _row_groups(x, before, requirement)
+    _anneal(space, groups, requirement, replace(plan, hot=plan.hot * error / n), seed, budget)
+    return groups.group if float(group_errors(x, groups.group, one).sum()) < error else before
+
+
+def _anneal(
+    space: RowSpace, groups: RowGroups, requirement: Requirement, plan: AnnealingPlan, seed: int, budget: Budget
+) -> None:  # groups OUT
+    """Anneal in slices, between which the budget is checked; if it is exhausted, end with a quick descent."""
+    n, state = space.square.size, np.array([seed], dtype=np.uint64)
     steps = plan.steps * n // plan.rounds
     slices = max(steps // _SLICE, 1)
-    each, hottest = steps // slices, hot * error / n
-    ratio = (_COLD / hot) ** (1 / slices)
+    each, cooling = steps // slices, _COLDER ** (1 / slices)
     for number in range(slices):
-        warm = hottest * ratio**number
-        over = budget.exhausted
-        if over:  # end with a quick descent
-            warm, each = hottest * ratio**slices, min(each, 20 * n)
-        anneal_groups(space, groups, requirement, each, warm, warm * (1.0 if over else ratio), state)
-        if over:
-            break
-    after = groups.group
-    return after if float(group_errors(some, after, one).sum()) < error else before
+        temperature = plan.hot * cooling**number
+        if budget.exhausted:
+            cold = plan.hot * _COLDER
+            anneal_groups(space, groups, requirement, min(each, _LAST * n), cold, cold, state)
+            return
+        anneal_groups(space, groups, requirement, each, temperature, temperature * cooling, state)
 
 
 def _row_groups(x: Floats, group: Ints, requirement: Requirement) -> RowGroups:
     """Return groups with room for changes; there are slots for as many groups as could be."""
-    n, m = x.shape
-    k = requirement.smallest
+    n, k = x.shape[0], requirement.smallest
     count = max(n // k, int(group.max()) + 1)
     rows = np.bincount(group, minlength=count)
     room = np.full(count, 2 * k - 1)

@@ -25,7 +25,13 @@ from discreet.solve.local.task import LocalGrouping, LocalTask, make_task
 from discreet.solve.microaggregation.bounds import BOUND, few_rows, squared_error_bound
 from discreet.solve.microaggregation.bounds import compile_ahead as compile_bound
 from discreet.solve.microaggregation.rows import coordinates, group_errors
-from discreet.solve.microaggregation.search import AnnealingPlan, improve_groups, start_groups, univariate_groups
+from discreet.solve.microaggregation.search import (
+    AnnealingPlan,
+    RowProblem,
+    improve_groups,
+    start_groups,
+    univariate_groups,
+)
 
 __all__ = ["MicroaggregationSolver", "compile_ahead"]
 
@@ -40,10 +46,10 @@ _HEAVY = 4
 class MicroaggregationSolver(LocalSolver):
     """Puts rows into groups of least squared error, for the cost SSE.
 
-    It starts from MDAV, V-MDAV and the best cut of a space-filling order, and anneals moves and swaps between near rows;
-    groups are dissolved and made anew on the way. For a single number and k alone, the cut of its order is optimal, and
-    proven to be. Where other models matter, the groups to start from are those of the solver ``local``, and every
-    change keeps to the models. Rows are suppressed only if the models leave no choice.
+    It starts from MDAV, V-MDAV and the best cut of a space-filling order, and anneals moves and swaps between near
+    rows; groups are dissolved and made anew on the way. For a single number and k alone, the cut of its order is
+    optimal, and proven to be. Where other models matter, the groups to start from are those of the solver ``local``,
+    and every change keeps to the models. Rows are suppressed only if the models leave no choice.
 
     ``effort`` says how much work goes into each row: ``low``, ``default`` or ``high``. ``bound`` is ``prices``, tight;
     ``nearest``, quick and loose, or ``none``.
@@ -131,7 +137,7 @@ def squared_error_of(table: CountTable, cost: SquaredError, grouping: LocalGroup
     x = coordinates(table, cost)[grouping.tuple]
     there = np.flatnonzero(grouping.group >= 0)
     gone = np.flatnonzero(grouping.group < 0)
-    errors = group_errors(x[there], grouping.group[there].astype(np.int64), grouping.count[there])
+    errors = group_errors(x[there], grouping.group[there].astype(np.int64), grouping.count[there].astype(np.int64))
     return float(errors.sum()) + float(grouping.count[gone] @ (x[gone] ** 2).sum(axis=1))
 
 
@@ -172,7 +178,7 @@ class _Search(LocalSearchSolver):
         group = np.repeat(start.group[kept], start.count[kept]).astype(np.int64)
         rows = np.ascontiguousarray(x[point])
         plan = AnnealingPlan.make(point.size, k, self.effort)
-        group = improve_groups(rows, point, group, requirement, plan, budget)
+        group = improve_groups(RowProblem(rows, point, requirement), group, plan, budget)
         fixed = np.zeros(table.tuples, dtype=np.int64)
         np.add.at(fixed, start.tuple[start.group < 0], start.count[start.group < 0])
         found = _as_grouping(point, group, np.zeros_like(fixed))
@@ -190,11 +196,11 @@ class _Search(LocalSearchSolver):
         if x.shape[1] == 1:
             return univariate_groups(x, k)
         plan = AnnealingPlan.make(point.size, k, self.effort)
-        return improve_groups(x, point, start_groups(x, k, plan, budget), requirement, plan, budget)
+        return improve_groups(RowProblem(x, point, requirement), start_groups(x, k, plan, budget), plan, budget)
 
 
 def _without_heavy(weights: IntArray, k: int) -> tuple[Ints, Ints]:
-    """Return how many rows of each point are searched, and how many stay in a group of their own, which costs nothing."""
+    """Return how many rows of each point are searched, and how many stay in a group of their own, which is free."""
     heavy = weights > _HEAVY * k
     fixed = np.where(heavy, weights - 2 * k, 0).astype(np.int64)
     return weights - fixed, fixed

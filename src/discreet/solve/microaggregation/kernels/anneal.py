@@ -1,8 +1,8 @@
 """Simulated annealing of groups by squared error: random changes, ever less often for the worse.
 
-A step draws a row and one near it. The row moves to the group of the other if its own can spare it, or changes places with a
-member of that group. Now and then a whole group is dissolved, its rows joining the groups near them, or a new group is
-made of rows that others can spare: so the number of groups changes too.
+A step draws a row and one near it. The row moves to the group of the other if its own can spare it, or changes places
+with a member of that group. Now and then a whole group is dissolved, its rows joining the groups near them, or a new
+group is made of rows that others can spare: so the number of groups changes too.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def _dissolve(space: RowSpace, groups: RowGroups, requirement: Requirement, a: i
         least, best = np.inf, NOBODY
         for r in range(space.near.shape[1]):
             b = groups.group[space.near[row, r]]
-            if b == a or b == best or groups.rows[b] >= groups.begin[b + 1] - groups.begin[b]:
+            if b in (a, best) or groups.rows[b] >= groups.begin[b + 1] - groups.begin[b]:
                 continue
             more = adds(space, groups, row, b)
             if more < least and keeps(space, groups, requirement, b, NOBODY, row):

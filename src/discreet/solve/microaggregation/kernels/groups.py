@@ -1,8 +1,8 @@
 """Groups of rows during a search: their members, and the sums from which the squared error follows.
 
-The squared error of a group of s rows with the sum S is Q - |S|^2 / s, where Q, the sum of the squares of its rows, does not
-depend on the groups when added up. So a search keeps S and |S|^2 of each group, and knows what a change of groups saves from
-a few products with them.
+The squared error of a group of s rows with the sum S is Q - |S|^2 / s, where Q is the sum of the squares of its rows.
+Added up over groups, Q is always the same. So a search keeps S and |S|^2 of each group, and knows what a change of
+groups saves from a few products with them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,18 @@ from discreet.solve.kernels.arrays import Floats, Ints
 from discreet.solve.kernels.jit import inner_kernel
 from discreet.solve.kernels.requirements import Requirement, holds, tally
 
-__all__ = ["NOBODY", "RowGroups", "RowSpace", "adds", "free_group", "keeps", "move_row", "moved", "swap_rows", "swapped"]
+__all__ = [
+    "NOBODY",
+    "RowGroups",
+    "RowSpace",
+    "adds",
+    "free_group",
+    "keeps",
+    "move_row",
+    "moved",
+    "swap_rows",
+    "swapped",
+]
 
 NOBODY = -1
 

@@ -1,8 +1,8 @@
 """A lower bound on the squared error of all groupings: potentials of points whose pairs pay for distances.
 
-The squared error of a group of s rows is the sum of the squared distances d of its pairs, divided by s. Give every row a
-potential p >= 0. With the excess e = max(0, p_i + p_j - d_ij) of a pair, d_ij >= p_i + p_j - e_ij, so that a group costs at
-least
+The squared error of a group of s rows is the sum of the squared distances d of its pairs, divided by s. Give every
+row a potential p >= 0. With the excess e = max(0, p_i + p_j - d_ij) of a pair, d_ij >= p_i + p_j - e_ij, so that a
+group costs at least
 
     ((s - 1) * sum of p - sum of e over its pairs) / s  >=  ((k - 1) * sum of p - sum of e over its pairs) / k,
 
@@ -16,8 +16,6 @@ It is concave in p, and its slope in p_i is k - 1 less the number of rows j with
 from __future__ import annotations
 
 from typing import NamedTuple
-
-import numpy as np
 
 from discreet.solve.kernels.arrays import Floats, Ints
 from discreet.solve.kernels.jit import kernel
@@ -62,8 +60,8 @@ def share_pairs(near: NearRows, share: Floats) -> None:  # share OUT
 def price_points(points: PricedPoints, potential: Floats, k: int) -> float:  # points.slope, points.price OUT
     """Return the bound, and find its slope and the price of a row of each point.
 
-    The excess of a pair is divided equally between both, so that the prices of the rows of any group sum up to at most what
-    it costs, and the prices of all rows to the bound.
+    The excess of a pair is divided equally between both, so that the prices of the rows of any group sum up to at most
+    what it costs, and the prices of all rows to the bound.
     """
     n, wide = points.near.row.shape
     slope, price = points.slope, points.price
@@ -93,8 +91,8 @@ def price_points(points: PricedPoints, potential: Floats, k: int) -> float:  # p
 def raise_potentials(points: PricedPoints, k: int, rounds: int, step: float, value: float) -> tuple[float, float]:
     """Climb along the slope for some rounds; return the next step and the best value, of ``points.best``.
 
-    A step that has not paid for a while is made smaller, and the climb goes on from the best potentials. A potential is at
-    most half the distance beyond which points are not listed: then pairs that are not listed have no excess.
+    A step that has not paid for a while is made smaller, and the climb goes on from the best potentials. A potential is
+    at most half the distance beyond which points are not listed: then pairs that are not listed have no excess.
     """
     n, idle = points.potential.size, 0
     mean = max(points.best.mean(), 1e-300)
