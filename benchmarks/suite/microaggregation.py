@@ -49,16 +49,21 @@ def _compared(numbers: np.ndarray[Any, Any], k: int) -> dict[str, Any]:
     problem = _problem(numbers, k)
     whole = problem.cost.worst(problem.table)
     mdav = solve(problem, "mdav(bound=none)", Budget(seed=1))
-    figures: dict[str, Any] = {"MDAV": 100 * mdav.cost / whole}
+    figures: dict[str, Any] = {"MDAV": _percent(mdav.cost / whole)}
     found: Solution | None = None
     for name, solver in _SEARCHES.items():
         solve(problem, solver, Budget(0.01, seed=1))  # what is loaded once
         begun = time.process_time()
         found = solve(problem, solver, Budget(seed=1, threads=1))
-        figures[name] = 100 * found.cost / whole
+        figures[name] = _percent(found.cost / whole)
         figures[f"{name}, s"] = time.process_time() - begun
     assert found is not None
-    return {**figures, "at least": 100 * found.lower_bound / whole, "gap": found.gap, "ratio": found.cost / mdav.cost}
+    return {
+        **figures,
+        "at least": _percent(found.lower_bound / whole),
+        "gap": found.gap,
+        "ratio": found.cost / mdav.cost,
+    }
 
 
 def _large(n: int) -> dict[str, Any]:
@@ -71,11 +76,15 @@ def _large(n: int) -> dict[str, Any]:
     found = solve(problem, "auto", Budget(seed=1))
     whole = problem.cost.worst(problem.table)
     return {
-        "percent": 100 * found.cost / whole,
-        "at least": 100 * found.lower_bound / whole,
+        "percent": _percent(found.cost / whole),
+        "at least": _percent(found.lower_bound / whole),
         "s": time.monotonic() - begun,
         "ratio to MDAV": None if mdav is None else found.cost / mdav,
     }
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.2f}"
 
 
 def _problem(numbers: np.ndarray[Any, Any], k: int) -> Problem:

@@ -50,8 +50,8 @@ def check(plain, table, privacy, ok, *, limit=0, weights=None):
     groups = LocalGrouping(found.groups.tuple, found.groups.group, found.groups.count)
     assert found.cost == pytest.approx(squared_error_of(table, problem.cost, groups))
     assert np.bincount(groups.tuple, weights=groups.count, minlength=table.tuples).tolist() == table.weights.tolist()
-    for climb in (True, False):
-        assert price_bound(problem, problem.cost, problem.smallest_class, Budget(), climb=climb) <= best + 1e-9
+    for tight in (True, False):
+        assert price_bound(problem, problem.cost, problem.smallest_class, Budget(), tight=tight) <= best + 1e-9
     assert problem.cost.worst(table) == pytest.approx(naive.sse(vectors, [], range(len(plain.rows))), abs=1e-9)
     return found, best
 

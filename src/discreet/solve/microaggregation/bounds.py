@@ -13,7 +13,14 @@ from discreet.problem.costs.squared_error import SquaredError
 from discreet.solve._base import Budget
 from discreet.solve._kernel_loading import warm_up
 from discreet.solve.kernels.arrays import Floats
-from discreet.solve.microaggregation.kernels.prices import PricedPoints, price_points, raise_potentials, share_pairs
+from discreet.solve.kernels.records import record
+from discreet.solve.microaggregation.kernels.prices import (
+    Climb,
+    PricedPoints,
+    price_points,
+    raise_potentials,
+    share_pairs,
+)
 from discreet.solve.microaggregation.kernels.starts import cut_order
 from discreet.solve.microaggregation.kernels.tree import NearRows
 from discreet.solve.microaggregation.rows import coordinates, find_near, group_errors
@@ -29,42 +36,41 @@ _NEAR, _LEAST_NEAR, _PAIRS = 60, 12, 1 << 22
 """Points listed with each, for small k and in large tables; and pairs that are listed in all, at most."""
 _VISITS, _LEAST_VISITS, _ALL_VISITS = 400, 40, 20_000_000
 """Leaves of the tree that are searched for the nearest points of one, at most and at least; and for those of all."""
-_LITTLE, _SMALL = 1e-5, 1e-4
-"""The climb ends if rounds add so little, by steps so small in relation to the potentials."""
+_SMALL = 1e-4
+"""The climb ends with steps so small in relation to the potentials."""
 _ROUNDS, _ALL_ROUNDS, _WORK = 20, 2000, 300_000_000
 """Rounds between two checks of the budget; all rounds; and pairs that are looked at in them, at most."""
 
 
-def squared_error_bound(problem: Problem, cost: SquaredError, k: int, budget: Budget, *, climb: bool = True) -> float:
+def squared_error_bound(problem: Problem, cost: SquaredError, k: int, budget: Budget, *, tight: bool = True) -> float:
     """Return a number that no valid grouping costs less than; for a single coordinate it is the optimum for k alone."""
     with budget.paused():
         compile_ahead()
     x = coordinates(problem.table, cost)
     if x.shape[1] == 1 and not problem.limit and problem.table.n >= k:
         return univariate_bound(problem, x, k)
-    return price_bound(problem, cost, k, budget, climb=climb)
+    return price_bound(problem, cost, k, budget, tight=tight)
 
 
-def price_bound(problem: Problem, cost: SquaredError, k: int, budget: Budget, *, climb: bool = True) -> float:
-    """Return a number that no grouping costs less than; without ``climb`` the quick one by nearest neighbours alone."""
+def price_bound(problem: Problem, cost: SquaredError, k: int, budget: Budget, *, tight: bool = True) -> float:
+    """Return a number that no grouping costs less than; unless ``tight`` the quick one by nearest neighbours alone."""
     x, weights = coordinates(problem.table, cost), problem.table.weights
     n = weights.size
     if k <= 1 or n <= 1:
         return 0.0
-    wide = int(np.clip(_PAIRS // n, max(_LEAST_NEAR, k), max(_NEAR, 3 * k))) if climb else k
+    wide = int(np.clip(_PAIRS // n, max(_LEAST_NEAR, k), max(_NEAR, 3 * k))) if tight else k
     near = find_near(x, wide, budget, int(np.clip(_ALL_VISITS // n, _LEAST_VISITS, _VISITS)))
     if near.row.shape[1] == n - 1:
         near.beyond[near.row[:, -1] >= 0] = np.inf  # all points are listed
     quick = _with_suppression(problem, x, _nearest_prices(near, weights, k))
-    if not climb or budget.exhausted:
+    if not tight or budget.exhausted:
         return quick
     points = _priced(near, weights, k)
-    step, rounds, value = float(points.best.mean()) * 0.5, 0, price_points(points, points.best, k)
+    climb, rounds = record(Climb, step=float(points.best.mean()) / 2, value=price_points(points, points.best, k)), 0
     while rounds < _ALL_ROUNDS and rounds * near.row.size < _WORK and not budget.exhausted:
-        before = value
-        step, value = raise_potentials(points, k, _ROUNDS, step, value)
+        raise_potentials(points, k, _ROUNDS, climb)
         rounds += _ROUNDS
-        if value - before <= _LITTLE * value and step < _SMALL * points.best.mean():
+        if climb.step < _SMALL * points.best.mean():
             break
     price_points(points, points.best, k)
     return max(quick, _with_suppression(problem, x, points.price))

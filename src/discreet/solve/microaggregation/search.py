@@ -60,7 +60,7 @@ class AnnealingPlan:
 
 _ONE_REGION = 4096
 """So many rows are one region."""
-_STEPS = 5_000_000
+_STEPS = 4_000_000
 """Steps for a table of one region, unless a row gets less than 800 or more than 6000."""
 _LARGE = 100_000
 """Above so many rows, little is done for each."""

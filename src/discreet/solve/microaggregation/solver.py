@@ -129,7 +129,7 @@ class MicroaggregationSolver(LocalSolver):
         if self.bound in (None, "none"):
             return 0.0
         left = Budget(_SECONDS, stop=budget.stop, threads=budget.threads) if budget.exhausted else budget
-        return squared_error_bound(problem, cost, k, left, climb=self.bound == "prices")
+        return squared_error_bound(problem, cost, k, left, tight=self.bound == "prices")
 
 
 def squared_error_of(table: CountTable, cost: SquaredError, grouping: LocalGrouping) -> float:

@@ -21,7 +21,10 @@ from discreet.solve.kernels.arrays import Floats, Ints
 from discreet.solve.kernels.jit import kernel
 from discreet.solve.microaggregation.kernels.tree import NearRows
 
-__all__ = ["PricedPoints", "price_points", "raise_potentials", "share_pairs"]
+__all__ = ["Climb", "PricedPoints", "price_points", "raise_potentials", "share_pairs"]
+
+_PATIENCE, _SMALLER = 20, 0.6
+"""After so many rounds in vain, steps are multiplied by the second."""
 
 
 class PricedPoints(NamedTuple):
@@ -39,6 +42,14 @@ class PricedPoints(NamedTuple):
     slope: Floats
     price: Floats
     """What each row of a point costs at least, together with the others; see :func:`price_points`."""
+
+
+class Climb:
+    """How far the climb is."""
+
+    step: float
+    value: float  # the best so far
+    idle: int  # rounds since it last rose
 
 
 @kernel
@@ -88,27 +99,27 @@ def price_points(points: PricedPoints, potential: Floats, k: int) -> float:  # p
 
 
 @kernel
-def raise_potentials(points: PricedPoints, k: int, rounds: int, step: float, value: float) -> tuple[float, float]:
-    """Climb along the slope for some rounds; return the next step and the best value, of ``points.best``.
+def raise_potentials(points: PricedPoints, k: int, rounds: int, climb: Climb) -> None:  # points, climb OUT
+    """Climb along the slope for some rounds; ``climb.value`` is then the best value, of ``points.best``.
 
     A step that has not paid for a while is made smaller, and the climb goes on from the best potentials. A potential is
     at most half the distance beyond which points are not listed: then pairs that are not listed have no excess.
     """
-    n, idle = points.potential.size, 0
+    n = points.potential.size
     mean = max(points.best.mean(), 1e-300)
     for _ in range(rounds):
         found = price_points(points, points.potential, k)
-        idle += 1
-        if found > value:
-            if found > value * (1 + 1e-5):
-                idle = 0
-            value = found
+        climb.idle += 1
+        if found > climb.value:
+            if found > climb.value * (1 + 1e-5):
+                climb.idle = 0
+            climb.value = found
             points.best[:] = points.potential
-        if idle > 20:
-            idle, step = 0, step * 0.6
+        if climb.idle > _PATIENCE:
+            climb.idle = 0
+            climb.step *= _SMALLER
             points.potential[:] = points.best
             price_points(points, points.potential, k)
         for i in range(n):
-            move = step * points.slope[i] / max(k - 1, 1) * min(1.0, points.potential[i] / mean + 0.3)
+            move = climb.step * points.slope[i] / max(k - 1, 1) * min(1.0, points.potential[i] / mean + 0.3)
             points.potential[i] = min(max(points.potential[i] + move, 0.0), points.near.beyond[i] / 2)
-    return step, value
