@@ -29,6 +29,7 @@ NAMES = (
     "local",
     "partitions",
     "audits",
+    "microaggregation",
 )
 
 

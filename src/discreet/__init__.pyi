@@ -38,6 +38,7 @@ from discreet.problem.costs.loss import Loss as Loss
 from discreet.problem.costs.non_uniform_entropy import NonUniformEntropy as NonUniformEntropy
 from discreet.problem.costs.precision import Precision as Precision
 from discreet.problem.costs.score import Score as Score
+from discreet.problem.costs.squared_error import SquaredError as SquaredError
 from discreet.problem.privacy.alpha_k_anonymity import AlphaKAnonymity as AlphaKAnonymity
 from discreet.problem.privacy.average_risk import AverageRisk as AverageRisk
 from discreet.problem.privacy.beta_likeness import BetaLikeness as BetaLikeness
@@ -140,6 +141,7 @@ __all__ = [
     "Release",
     "SampleUniqueness",
     "Score",
+    "SquaredError",
     "SuppressRecords",
     "TCloseness",
     "UnsupportedCombinationError",

@@ -31,7 +31,8 @@ search:       ``level_vectors(table)``, ``recode(table, levels, ok)``, ``search(
               partitions of any scheme
 queries:      ``count_query(rows, query)``, ``sum_query(rows, query, column)``
 find:         ``crowd(rows, facts)`` and ``shares(rows, column)``, where each value of a row is a set of possible ones
-local:        ``mdav(table, k, flat, weights)``, ``squared_error(table, groups)``
+local:        ``mdav(table, k, flat, weights)``, ``squared_error(table, groups)``; ``row_vectors(table, weights)``,
+              ``sse(vectors, groups, suppressed)``, ``least_sse(vectors, ok, limit)``
 published:    ``poka(nodes, depth, start)``, ``exact_nodes(table, budget, cost)`` with losses as fractions
 """
 

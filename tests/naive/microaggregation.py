@@ -94,3 +94,60 @@ def squared_error(table, groups):
             within += sum((value - sum(z) / len(z)) ** 2 for value in z)
             total += sum(value**2 for value in z)
     return within / total if total else None
+
+
+def row_vectors(table, weights=None):
+    """Each row as standardized coordinates, by column; the mean of all rows is 0."""
+    vectors = [[] for _ in table.rows]
+    n = len(table.rows)
+    for name in table.hierarchies:
+        weight = math.sqrt(weight_of(weights, name))
+        values = [row[name] for row in table.rows]
+        if name in table.numeric:
+            known = [value for value in values if value is not None]
+            mean = math.fsum(known) / max(len(known), 1)
+            deviation = math.sqrt(math.fsum((value - mean) ** 2 for value in known) / max(len(known), 1)) or 1.0
+            absent = (n - len(known)) / n
+            for vector, value in zip(vectors, values, strict=True):
+                vector.append(0.0 if value is None else weight * (value - mean) / deviation)
+                vector.append(weight * ((value is None) - absent) if known else 0.0)
+        else:
+            shares = {value: values.count(value) / n for value in values}
+            deviation = math.sqrt(1 - math.fsum(share**2 for share in shares.values())) or 1.0
+            for vector, value in zip(vectors, values, strict=True):
+                vector += [weight * ((value == other) - share) / deviation for other, share in sorted(shares.items())]
+    return vectors
+
+
+def sse(vectors, groups, suppressed=()):
+    """The squared distances of rows from the means of their groups, and of suppressed ones from 0."""
+    total = sum(x**2 for row in suppressed for x in vectors[row])
+    for group in groups:
+        for column in zip(*(vectors[row] for row in group), strict=True):
+            mean = math.fsum(column) / len(group)
+            total += math.fsum((x - mean) ** 2 for x in column)
+    return total
+
+
+def least_sse(vectors, ok, limit=0):
+    """The least squared error of all groupings whose groups are ok, with at most so many rows suppressed; or None."""
+    n, known, best = len(vectors), {}, {0: 0.0}
+    for members in range(1, 1 << n):
+        rows = [row for row in range(n) if members >> row & 1]
+        if ok(rows):
+            known[members] = sse(vectors, [rows])
+    for members in range(1, 1 << n):  # the group of the first row, and the best of the rest
+        first = members & -members
+        part, found = members, []
+        while part:
+            if part & first and part in known and members ^ part in best:
+                found.append(known[part] + best[members ^ part])
+            part = (part - 1) & members
+        if found:
+            best[members] = min(found)
+    everyone, totals = (1 << n) - 1, []
+    for gone in range(1 << n):
+        rows = [row for row in range(n) if gone >> row & 1]
+        if len(rows) <= limit and everyone ^ gone in best:
+            totals.append(best[everyone ^ gone] + sse(vectors, [], rows))
+    return min(totals, default=None)

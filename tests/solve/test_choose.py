@@ -16,8 +16,9 @@ def problem_of(**parts):
 
 
 def test_baselines_are_never_chosen_unasked():
+    made_for_costs = {cost.solver for cost in COSTS.members().values()}
     for name, member in SOLVERS.members().items():
-        for scheme in member.schemes:
+        for scheme in member.schemes if name not in made_for_costs else ():
             for kind in member.suppressions - {"budget"}:
                 cost = "LM" if member().takes(COSTS.make("LM")) and kind != "pre-sampling" else "score"
                 problem = problem_of(
@@ -28,6 +29,13 @@ def test_baselines_are_never_chosen_unasked():
                     assert not choose_solver(problem).baseline
                 except UnsupportedCombinationError:
                     assert member.baseline
+
+
+def test_a_solver_made_for_a_cost_is_chosen():
+    problem = problem_of(scheme="local(show=mean)", cost="SSE")
+    assert choose_solver(problem).name == "microaggregation"
+    with pytest.raises(UnsupportedCombinationError, match="searches for other costs"):
+        choose_solver(problem_of(scheme="local", cost="LM"), "microaggregation")
 
 
 def only(monkeypatch, **solvers):

@@ -36,3 +36,7 @@ class ReleaseStats(SearchStats, total=False):
     """For local recodings that show single values, the mean share of each domain that the covers of the rows span."""
     squared_error: float
     """For local recodings that show means, the squared error as a share of the variance of all numbers."""
+    sse_percent: float
+    """If the cost is SSE, the squared error as a percentage of the total sum of squares ..."""
+    sse_percent_at_least: float
+    """... and its lower bound."""

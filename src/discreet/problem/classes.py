@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from discreet.counts import CountTable, FloatArray, IntArray
 
-__all__ = ["Classes", "Members"]
+__all__ = ["Classes", "Members", "leaf_columns"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,7 @@ class Classes:
     set_sizes: IntArray | None = None
     """(c, m) distinct leaves that occur in the class, for text without a hierarchy; 0 for other attributes."""
     moments: FloatArray | None = None
-    """(c, m) sum over the rows of the cost's ``leaf_moment`` of their original leaf."""
+    """(c, m) sum over the rows of the cost's ``leaf_moment`` of their original leaf; it may have more columns."""
     offsets: FloatArray | None = None
     """(c, m) sum over the rows of the cost's ``leaf_offset`` of their original leaf."""
     members: Members | None = None
@@ -73,3 +73,12 @@ class Classes:
 
     def __len__(self) -> int:
         return int(self.sizes.size)
+
+
+def leaf_columns(numbers: FloatArray, leaves: IntArray) -> FloatArray:
+    """Return the numbers of each leaf as a matrix: one column, or as many as each leaf has numbers.
+
+    >>> leaf_columns(np.array([0.5, 2.0]), np.array([1, 1, 0])).tolist()
+    [[2.0], [2.0], [0.5]]
+    """
+    return numbers[leaves].reshape(leaves.size, -1)

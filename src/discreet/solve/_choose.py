@@ -39,7 +39,7 @@ def _fitting(problem: Problem) -> Solver:
 
 def _usual(problem: Problem) -> Solver | None:
     """Return what the choice among all solvers would result in, in the usual cases; None in all others."""
-    names = {_USUAL.get(scheme.name) for scheme in problem.schemes}
+    names = {problem.cost.solver or _USUAL.get(scheme.name) for scheme in problem.schemes}
     name = names.pop()
     if name is None or names or problem.cost.counts_values:  # for costs that count values there is a special solver
         return None

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from discreet.counts import CodedAttribute, CountTable, FloatArray, Grouping, Histogram, IntArray
 from discreet.problem import Classes, Problem
-from discreet.problem.classes import Members
+from discreet.problem.classes import Members, leaf_columns
 from discreet.runtime.integer_codes import add_up
 from discreet.solve.kernels.roll_up import add_rows, max_rows, min_rows
 
@@ -176,11 +176,11 @@ class Gatherer:
         def sums(numbers: Callable[[CodedAttribute, CountTable], FloatArray | None]) -> FloatArray | None:
             columns = [numbers(attribute, table) for attribute in table.attributes]
             rows = [
-                column[leaves] * table.weights
+                leaf_columns(column, leaves) * table.weights[:, np.newaxis]
                 for column, leaves in zip(columns, table.codes, strict=True)
                 if column is not None
             ]
-            return np.stack(rows, axis=1) if len(rows) == len(columns) else None
+            return np.concatenate(rows, axis=1) if len(rows) == len(columns) else None
 
         return ClassArrays(
             histograms=[dense(h, table.tuples) for h in [*self.watched, *self.joint]] if self.dense else [],

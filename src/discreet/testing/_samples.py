@@ -9,8 +9,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.counts import CodedAttribute, CountTable, Histogram, IntArray, Population
-from discreet.problem.classes import Classes, Members
+from discreet.counts import CodedAttribute, CountTable, FloatArray, Histogram, IntArray, Population
+from discreet.problem.classes import Classes, Members, leaf_columns
 from discreet.problem.costs import Cost
 from discreet.problem.privacy import Groups
 
@@ -144,7 +144,8 @@ def _classes(
     low = np.full((count, columns), np.iinfo(np.int32).max)
     high = np.full((count, columns), -1)
     set_sizes = np.zeros((count, columns), dtype=np.int64)
-    moments, offsets = np.zeros((count, columns)), np.zeros((count, columns))
+    moments: list[FloatArray] = []
+    offsets: list[FloatArray] = []
     for column, (attribute, codes) in enumerate(zip(table.attributes, table.codes, strict=True)):
         np.minimum.at(low[:, column], where, codes)
         np.maximum.at(high[:, column], where, codes)
@@ -153,8 +154,9 @@ def _classes(
             np.add.at(set_sizes[:, column], [one for one, _ in pairs], 1)
         for sums, leaf in ((moments, "leaf_moment"), (offsets, "leaf_offset")):
             numbers = None if cost is None else getattr(cost, leaf)(attribute, table)
-            if numbers is not None:
-                np.add.at(sums[:, column], where, table.weights * numbers[codes])
+            each = leaf_columns(np.zeros(attribute.leaves) if numbers is None else numbers, codes)
+            sums.append(np.zeros((count, each.shape[1])))
+            np.add.at(sums[-1], where, table.weights[:, np.newaxis] * each)
     return Classes(
         table,
         sizes,
@@ -171,8 +173,8 @@ def _classes(
         low=low,
         high=high,
         set_sizes=set_sizes,
-        moments=moments,
-        offsets=offsets,
+        moments=np.concatenate(moments, axis=1),
+        offsets=np.concatenate(offsets, axis=1),
         members=None if SENSITIVE not in table.sensitive else _members(table.sensitive[SENSITIVE], where),
     )
 

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from discreet.counts import CountTable, IntArray
 from discreet.errors import DiscreetError, InfeasibleError, InterruptedRun, NothingFoundError, UsageError
-from discreet.problem import SUPPRESSION, Classes, Cost, PrivacyModel, Problem, Suppression
+from discreet.problem import COSTS as COST_FAMILY
+from discreet.problem import SCHEMES, SUPPRESSION, Classes, Cost, PrivacyModel, Problem, Suppression
 from discreet.runtime.text_form import parse_text
 from discreet.solve import SOLVERS, Budget, Solution, Solver, choose_solver
 from discreet.testing._samples import SENSITIVE, classes_by_blocks, classes_of, random_table
@@ -67,15 +68,22 @@ class SolverContract:
     trials: int = TRIALS
 
     def problems(self, solver: Solver) -> Iterator[Problem]:
-        """Yield the problems that are tried, which the solver takes."""
+        """Yield the problems that are tried, which the solver takes.
+
+        A solver that is made for a cost gets problems of that cost, under all examples of its schemes.
+        """
         kinds = [kind for kind in self.suppressions if solver.applies(SUPPRESSION.make(kind))]
-        combinations = list(itertools.product(self.privacy, self.costs, kinds, sorted(solver.schemes)))
+        schemes, own = sorted(solver.schemes), [c for c in COST_FAMILY.members().values() if c.solver == solver.name]
+        if own:
+            schemes = [form for name in schemes for form in SCHEMES.members()[name].examples]
+        costs = [cost.name for cost in own] or self.costs
+        combinations = list(itertools.product(self.privacy, costs, kinds, schemes))
         found = 0
         for seed in range(10 * self.trials):
             rng = np.random.default_rng(seed)
             model, cost, kind, scheme = combinations[int(rng.integers(len(combinations)))]
             rows, leaves = int(rng.integers(2, 9)), int(rng.integers(2, 4))
-            split_by_sensitive = scheme == "local"
+            split_by_sensitive = scheme.startswith("local")
             table = random_table(
                 rng,
                 rows=rows,

@@ -13,14 +13,15 @@ from discreet.counts import CountTable, FloatArray, IntArray
 from discreet.errors import UsageError
 from discreet.evaluate.utility.covered_column import CoveredColumn
 from discreet.evaluate.utility.table_pair import TablePair
-from discreet.problem import COSTS, SCHEMES, Classes, Cost
+from discreet.problem import COSTS, SCHEMES, Classes, Cost, Scheme
+from discreet.problem.classes import leaf_columns
 from discreet.problem.costs.certainty import Certainty
 from discreet.problem.costs.loss import Loss
 from discreet.runtime.integer_codes import first_of, numbered
 
 __all__ = ["ReleasedCosts"]
 
-_OF_VALUES = frozenset({"block_leaves", "block_rows", "block_levels", "extent", "set_sizes", "moments"})
+_OF_VALUES = frozenset({"block_leaves", "block_rows", "block_levels", "extent", "set_sizes"})
 """What is only defined if released values cover the original ones."""
 _ROUNDED = 1e-9
 """Costs that are less than 0 by this share of the worst are 0."""
@@ -92,10 +93,12 @@ class ReleasedCosts:
     def table(self, wanted: Sequence[str | Cost] | None) -> pl.DataFrame:
         """Return the wanted costs, or all that are defined, in total and relative to suppressing everything."""
         found = []
-        scheme = SCHEMES.make("local" if self.local.local else "subtree")
-        for cost in _every_cost(self.classes.table) if wanted is None else map(COSTS.make, wanted):
-            resolved = cost.resolve(self.classes.table, ())
-            resolved.check(self.classes.table, [scheme] * len(self.pair.quasi_identifiers))
+        covers = "local" if self.local.local else "subtree"
+        schemes = [SCHEMES.make(covers if self.pair.holds else "local(show=mean)")] * len(self.pair.quasi_identifiers)
+        table = self.classes.table
+        for cost in _every_cost(table, schemes) if wanted is None else map(COSTS.make, wanted):
+            resolved = cost.resolve(table, ())
+            resolved.check(table, schemes)
             total = self.total(resolved)
             if total is not None:
                 worst = resolved.worst(self.classes.table)
@@ -137,18 +140,18 @@ class ReleasedCosts:
         owner[self.pair.link] = self.ids
         for attribute in table.attributes:
             of_leaf = getattr(cost, numbers)(attribute, table)
-            leaves = self.pair.before[attribute.name].codes
-            columns.append(np.bincount(owner, weights=of_leaf[leaves], minlength=len(self.classes)))
+            for column in leaf_columns(of_leaf, self.pair.before[attribute.name].codes).T:
+                columns.append(np.bincount(owner, weights=column, minlength=len(self.classes)))
         return np.stack(columns, axis=1)
 
 
-def _every_cost(table: CountTable) -> list[Cost]:
-    """Return all costs that need no arguments and fit the table."""
+def _every_cost(table: CountTable, schemes: Sequence[Scheme]) -> list[Cost]:
+    """Return all costs that need no arguments and fit the table and its schemes."""
     found = []
     for member in COSTS.members().values():
         try:
             cost = member()
-            cost.resolve(table, ())
+            cost.resolve(table, ()).check(table, schemes)
         except (TypeError, UsageError):
             continue
         found.append(cost)

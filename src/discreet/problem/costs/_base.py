@@ -122,6 +122,8 @@ class Cost(Part, ABC):
 
     Reports then withhold it where somebody was suppressed. If it is wrong, reports may reveal such a value.
     """
+    solver: ClassVar[str | None] = None
+    """The name of the solver that is made for it, which ``auto`` takes; None for the usual one of the scheme."""
     removal_never_pays: ClassVar[bool] = False
     """A class with some rows suppressed costs at least as much as the whole class published.
 
@@ -234,7 +236,10 @@ class Cost(Part, ABC):
         return None
 
     def leaf_moment(self, attribute: CodedAttribute, table: CountTable) -> FloatArray | None:
-        """Return a number per leaf, whose sum over a class :meth:`published` reads as ``classes.moments``."""
+        """Return a number per leaf, whose sum over a class :meth:`published` reads as ``classes.moments``.
+
+        A matrix has several numbers per leaf, each of which becomes a column of the moments.
+        """
         return None
 
     def leaf_offset(self, attribute: CodedAttribute, table: CountTable) -> FloatArray | None:

@@ -17,8 +17,10 @@ from discreet.problem.costs.classification import Classification
 from discreet.problem.costs.discernibility import Discernibility
 from discreet.problem.costs.hierarchical_discernibility import HierarchicalDiscernibility
 from discreet.problem.costs.non_uniform_entropy import NonUniformEntropy
+from discreet.problem.costs.squared_error import SquaredError
 from discreet.solve._base import Budget
 from discreet.solve.local.group_arrays import GroupArrays
+from discreet.solve.microaggregation.bounds import squared_error_bound
 
 __all__ = ["general_bound", "smallest_group"]
 
@@ -48,6 +50,8 @@ def general_bound(arrays: GroupArrays, budget: Budget) -> float:
         return _squares(problem, least)
     if type(cost) is AverageClassSize:
         return _average(problem, cost, least)
+    if type(cost) is SquaredError:
+        return squared_error_bound(problem, cost, least, budget)
     if type(cost) is Classification:
         return _minority(problem, least)
     if isinstance(cost, PerRowCost | HierarchicalDiscernibility | NonUniformEntropy) and _is_built_in(cost):

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from discreet.counts import FloatArray, IntArray
 from discreet.problem import Classes, Problem
+from discreet.problem.costs.squared_error import SquaredError
 from discreet.solve._base import GroupCovers, LocalRecoding
 from discreet.solve.local.group_arrays import GroupArrays
 from discreet.solve.local.microaggregation import representatives
@@ -91,10 +92,11 @@ def _as_classes(arrays: GroupArrays, grouping: LocalGrouping, show: str) -> Loca
     """Merge groups that show the same; sort and add up the entries.
 
     If groups show single values in place of their covers, two that show the same are one class, but each still costs
-    what its own cover does. So they are merged only if the cost does not look at covers.
+    what its own cover, or its own mean, does. So they are merged only if the cost looks at neither.
     """
     problem = arrays.problem
-    of_covers = bool(COVERS & problem.cost.needs) and not problem.suppression.hides_values
+    own = bool(COVERS & problem.cost.needs) or isinstance(problem.cost, SquaredError)
+    of_covers = own and not problem.suppression.hides_values
     while True:
         grouping = _compact(grouping)
         kept, first = _by_group(grouping)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from discreet.counts import CodedAttribute, FloatArray, IntArray
 from discreet.problem import Classes, Problem
+from discreet.problem.classes import leaf_columns
 from discreet.runtime.integer_codes import add_up
 from discreet.solve._base import GroupCovers
 from discreet.solve._requirements import value_of_each
@@ -71,7 +72,9 @@ class GroupArrays:
     def _sums(self, numbers: str) -> FloatArray:
         table = self.problem.table
         each = [getattr(self.problem.cost, numbers)(attribute, table) for attribute in table.attributes]
-        return np.stack([of_leaf[codes] for of_leaf, codes in zip(each, table.codes, strict=True)], axis=1)
+        return np.concatenate(
+            [leaf_columns(of_leaf, codes) for of_leaf, codes in zip(each, table.codes, strict=True)], axis=1
+        )
 
     def cover(self, tuples: IntArray, first: IntArray, count: IntArray | None = None) -> CoveredGroups:
         """Return groups as classes; the rows from ``first[g]`` on are in group g, ``count`` of each tuple or one."""

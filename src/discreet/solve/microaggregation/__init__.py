@@ -1,0 +1,1 @@
+"""Microaggregation: groups of rows around their means, by squared error."""

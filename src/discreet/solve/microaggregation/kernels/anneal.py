@@ -1,0 +1,149 @@
+"""Simulated annealing of groups by squared error: random changes, ever less often for the worse.
+
+A step draws a row and one near it. The row moves to the group of the other if its own can spare it, or changes places
+with a member of that group. Now and then a whole group is dissolved, its rows joining the groups near them, or a new
+group is made of rows that others can spare: so the number of groups changes too.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from discreet.solve.kernels.jit import inner_kernel, kernel
+from discreet.solve.kernels.random import RandomState, random_bits
+from discreet.solve.kernels.requirements import Requirement
+from discreet.solve.microaggregation.kernels.groups import (
+    NOBODY,
+    RowGroups,
+    RowSpace,
+    adds,
+    free_group,
+    keeps,
+    move_row,
+    moved,
+    swap_rows,
+    swapped,
+)
+
+__all__ = ["anneal_groups"]
+
+_TEN_BITS = np.uint64(0x3FF)
+_COOL = 256
+"""Steps at one temperature."""
+
+
+@kernel
+def anneal_groups(
+    space: RowSpace,
+    groups: RowGroups,
+    requirement: Requirement,
+    steps: int,
+    hot: float,
+    cold: float,
+    state: RandomState,
+) -> float:  # groups, state OUT
+    """Take so many steps while the temperature falls from hot to cold; return by how much the squared error grew.
+
+    A change that costs d more is accepted with probability exp(-d / temperature): if d is below -temperature * log(u),
+    for which a table of 1024 values of u does.
+    """
+    n, wide, k = space.near.shape[0], space.near.shape[1], requirement.smallest
+    grown, temperature = 0.0, hot
+    cooling = (cold / hot) ** (_COOL / max(steps, 1))
+    bars = -np.log((np.arange(1024) + 0.5) / 1024)
+    for step in range(steps):
+        if step % _COOL == 0:
+            temperature *= cooling
+        bits = random_bits(state)
+        row = np.int64(((bits >> np.uint64(32)) * np.uint64(n)) >> np.uint64(32))
+        bar = temperature * bars[np.int64(bits & _TEN_BITS)]
+        rank = (bits >> np.uint64(10)) & _TEN_BITS
+        other = space.near[row, np.int64((rank * rank * np.uint64(wide)) >> np.uint64(20))]
+        a, b = groups.group[row], groups.group[other]
+        if a == b:
+            continue
+        kind = (bits >> np.uint64(20)) & np.uint64(63)
+        if kind == 0:
+            grown += _dissolve(space, groups, requirement, a, bar)
+            continue
+        if kind == 1:
+            grown += _create(space, groups, requirement, row, bar)
+            continue
+        if groups.rows[a] > k and groups.rows[b] < groups.begin[b + 1] - groups.begin[b] and kind < 32:
+            change = moved(space, groups, row, b)
+            if (
+                change < bar
+                and keeps(space, groups, requirement, a, row, NOBODY)
+                and keeps(space, groups, requirement, b, NOBODY, row)
+            ):
+                move_row(space, groups, row, b)
+                grown += change
+            continue
+        place = np.int64((((bits >> np.uint64(26)) & np.uint64(63)) * np.uint64(groups.rows[b])) >> np.uint64(6))
+        leaver = groups.member[groups.begin[b] + place]
+        change = swapped(space, groups, row, leaver)
+        if (
+            change < bar
+            and keeps(space, groups, requirement, a, row, leaver)
+            and keeps(space, groups, requirement, b, leaver, row)
+        ):
+            swap_rows(space, groups, row, leaver)
+            grown += change
+    return grown
+
+
+@inner_kernel
+def _dissolve(space: RowSpace, groups: RowGroups, requirement: Requirement, a: int, bar: float) -> float:
+    """Move all rows of group a to groups near them, if that costs less than ``bar`` more; return what it costs."""
+    change, count = 0.0, 0
+    while groups.rows[a] > 0:
+        row = groups.member[groups.begin[a] + groups.rows[a] - 1]
+        least, best = np.inf, NOBODY
+        for r in range(space.near.shape[1]):
+            b = groups.group[space.near[row, r]]
+            if b in (a, best) or groups.rows[b] >= groups.begin[b + 1] - groups.begin[b]:
+                continue
+            more = adds(space, groups, row, b)
+            if more < least and keeps(space, groups, requirement, b, NOBODY, row):
+                least, best = more, b
+        if best == NOBODY:
+            break
+        change += moved(space, groups, row, best)
+        move_row(space, groups, row, best)
+        groups.moved[count] = row
+        count += 1
+    if groups.rows[a] == 0 and change < bar:
+        free_group(groups, a)
+        return change
+    for position in range(count - 1, -1, -1):
+        move_row(space, groups, groups.moved[position], a)
+    return 0.0
+
+
+@inner_kernel
+def _create(space: RowSpace, groups: RowGroups, requirement: Requirement, first: int, bar: float) -> float:
+    """Make a group of a row and near ones that their groups can spare, if that costs less than ``bar`` more."""
+    k, wide = requirement.smallest, space.near.shape[1]
+    if groups.free[0] == 0:
+        return 0.0
+    g = groups.free[groups.free[0]]
+    change, count = 0.0, 0
+    for r in range(-1, wide):
+        row = first if r < 0 else space.near[first, r]
+        a = groups.group[row]
+        if groups.rows[a] <= k or not keeps(space, groups, requirement, a, row, NOBODY):
+            if r < 0:
+                return 0.0
+            continue
+        change += moved(space, groups, row, g)
+        move_row(space, groups, row, g)
+        groups.moved[count], groups.moved[groups.moved.size // 2 + count] = row, a
+        count += 1
+        if count == k:
+            break
+    if count == k and change < bar and keeps(space, groups, requirement, g, NOBODY, NOBODY):
+        groups.free[0] -= 1
+        return change
+    for position in range(count - 1, -1, -1):
+        move_row(space, groups, groups.moved[position], groups.moved[groups.moved.size // 2 + position])
+    return 0.0

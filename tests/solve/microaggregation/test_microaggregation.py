@@ -1,0 +1,179 @@
+"""Microaggregation by squared error: the parts of the search, and releases from end to end."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import discreet as dc
+from discreet.errors import UnsupportedCombinationError, UsageError
+from discreet.solve import Budget
+from discreet.solve.microaggregation.kernels.starts import cut_order, mdav_groups
+from discreet.solve.microaggregation.rows import find_near, make_tree
+from discreet.solve.microaggregation.search import univariate_groups
+
+MEANS = {"cost": "SSE", "scheme": "local(show=mean)", "seed": 1}
+
+
+def numbers(n, m, seed=0):
+    rng = np.random.default_rng(seed)
+    return pl.DataFrame({f"x{i}": (rng.gamma(1, 100, n) * 10).round() for i in range(m)})
+
+
+def errors(x, group):
+    return sum(float(((x[group == g] - x[group == g].mean(axis=0)) ** 2).sum()) for g in np.unique(group))
+
+
+@pytest.mark.parametrize(("n", "m", "wide"), [(5, 2, 4), (200, 1, 7), (300, 3, 12), (90, 9, 30)])
+def test_nearest_rows(n, m, wide):
+    x = np.random.default_rng(n).integers(0, 9, (n, m)).astype(float)
+    away = ((x[:, None] - x[None]) ** 2).sum(axis=2)
+    np.fill_diagonal(away, np.inf)
+    found = find_near(x, wide)
+    assert np.allclose(found.away, np.sort(away, axis=1)[:, :wide])
+    assert np.allclose(np.take_along_axis(away, found.row, axis=1), found.away)
+    few = find_near(x, wide, Budget(), visits=2)
+    for row in range(n):
+        listed = few.row[row][few.row[row] >= 0]
+        others = np.delete(away[row], listed)
+        assert others.min(initial=np.inf) >= few.beyond[row], "a row that is not listed is nearer than promised"
+
+
+def test_trees_hold_every_row_once():
+    x = np.random.default_rng(1).normal(size=(1000, 3))
+    for jitter in (0.0, 0.5):
+        tree = make_tree(x, 64, jitter, np.array([7], dtype=np.uint64))
+        assert sorted(tree.order.tolist()) == list(range(1000))
+        leaves = range(tree.begin.size // 2, tree.begin.size)
+        assert sum(int(tree.end[v] - tree.begin[v]) for v in leaves) == 1000
+
+
+@pytest.mark.parametrize("gamma", [0.0, 0.2, 1.1])
+@pytest.mark.parametrize(("n", "k"), [(2, 2), (3, 2), (7, 2), (29, 3), (60, 10), (64, 7)])
+def test_sizes_of_starts(n, k, gamma):
+    x = np.random.default_rng(n).normal(size=(n, 2))
+    group = np.full(n, -1)
+    count = mdav_groups(x, k, gamma, group)
+    sizes = np.bincount(group)
+    assert sizes.size == count
+    assert sizes.min() >= k
+    assert sizes.max() < 2 * k
+    begins = np.zeros(n, dtype=np.int64)
+    runs = np.diff([*begins[: cut_order(x, np.arange(n), k, begins)], n])
+    assert runs.min() >= k
+    assert runs.max() < 2 * k
+
+
+def test_one_number_is_cut_where_it_has_gaps():
+    x = np.array([[9.0], [1.0], [2.0], [1.5], [10.0], [30.0], [31.0]])
+    assert len(set(univariate_groups(x, 2)[[1, 2, 3]])) == 1
+    assert errors(x, univariate_groups(x, 2)) == pytest.approx(0.5 + 0.5 + 0.5)
+
+
+def test_a_release_is_better_than_mdav_and_has_a_bound():
+    frame = numbers(300, 4)
+    options = {**MEANS, "quasi_identifiers": frame.columns, "privacy": "k(4)"}
+    best, mdav = dc.anonymize(frame, **options), dc.anonymize(frame, solver="mdav", **options)
+    assert best.cost < 0.95 * mdav.cost
+    assert 0.5 * best.cost < best.lower_bound == pytest.approx(mdav.lower_bound)
+    assert best.audit.passed
+    assert best.normalized_cost == pytest.approx(best.stats["squared_error"])
+    assert best.stats["sse_percent"] == pytest.approx(100 * best.normalized_cost)
+    assert best.frame.group_by(frame.columns).len()["len"].min() >= 4
+
+
+def test_the_cost_is_that_of_the_released_means():
+    frame = numbers(60, 3)
+    release = dc.anonymize(frame, quasi_identifiers=frame.columns, privacy="k(3)", order="keep", **MEANS)
+    before, after = frame.to_numpy(), release.frame.select(frame.columns).to_numpy()
+    assert release.cost == pytest.approx((((before - after) / before.std(axis=0)) ** 2).sum())
+
+
+def test_dates_text_and_missing_values():
+    rng = np.random.default_rng(4)
+    frame = pl.DataFrame(
+        {
+            "born": [dt.date(1950, 1, 1) + dt.timedelta(int(day)) for day in rng.integers(0, 20_000, 50)],
+            "pay": [None if i % 9 == 0 else int(pay) for i, pay in enumerate(rng.integers(10, 99, 50))],
+            "sex": ["f" if i % 3 else "m" for i in range(50)],
+        }
+    )
+    release = dc.anonymize(frame, quasi_identifiers=frame.columns, privacy="k(5)", **MEANS)
+    assert release.audit.passed
+    assert release.frame["born"].dtype == pl.Date
+    assert release.frame["pay"].dtype == pl.Float64
+    assert set(release.frame["sex"]) <= {"f", "m"}
+
+
+def test_many_equal_rows():
+    frame = pl.DataFrame({"a": [1] * 500 + [5, 6, 7, 9], "b": [1] * 500 + [2, 2, 3, 9]})
+    release = dc.anonymize(frame, quasi_identifiers=["a", "b"], privacy="k(3)", **MEANS)
+    assert release.audit.passed
+    assert release.frame.height == 504
+
+
+def test_what_does_not_fit():
+    frame = numbers(20, 2)
+    options = {"quasi_identifiers": frame.columns, "privacy": "k(2)", "cost": "SSE"}
+    for scheme in ("local", "full-domain", "local(show=median)"):
+        with pytest.raises(UnsupportedCombinationError, match=r"choose local\(show=mean\)"):
+            dc.anonymize(frame, scheme=scheme, **options)
+    names = pl.DataFrame({"name": [f"n{i}" for i in range(120)]})
+    with pytest.raises(UsageError, match="'name' has more than 100 different ones"):
+        dc.anonymize(names, **{**options, "quasi_identifiers": ["name"]}, scheme="local(show=mean)")
+
+
+def test_stopped_at_once():
+    frame = numbers(400, 3)
+    release = dc.anonymize(frame, quasi_identifiers=frame.columns, privacy=["k(3)"], time_limit=1e-6, **MEANS)
+    assert release.audit.passed
+    assert 0 <= release.lower_bound <= release.cost
+
+
+def test_published_figures(data_folder):
+    """MDAV on Tarragona is that of the literature, and annealing is well below it."""
+    frame = pl.read_csv(data_folder / "sdcmicro" / "Tarragona.csv")
+    options = {**MEANS, "quasi_identifiers": frame.columns, "privacy": "k(5)"}
+    assert dc.anonymize(frame, solver="mdav", **options).stats["sse_percent"] == pytest.approx(22.46, abs=0.005)
+    best = dc.anonymize(frame, **options)
+    assert best.stats["sse_percent"] < 20.53
+    assert best.gap < 0.13
+
+
+SCRIPT = """
+import sys; sys.path[:0] = {paths!r}
+import json
+from test_microaggregation import plain_results
+print(json.dumps(plain_results()))
+"""
+
+
+def plain_results():
+    frame = numbers(20, 2).with_columns(s=pl.Series([str(i % 3) for i in range(20)]))
+    roles = {
+        "quasi_identifiers": ["x0", "x1"],
+        "sensitive": "s",
+        "solver": "microaggregation(effort=low, bound=nearest)",
+    }
+    found = [dc.anonymize(frame, privacy=models, **roles, **MEANS) for models in ("k(3)", ["k(2)", "distinct-l(2)"])]
+    return [[release.cost, release.lower_bound] for release in found]
+
+
+def test_kernels_as_plain_python_agree():
+    script = SCRIPT.format(paths=[str(Path(__file__).parent), *sys.path])
+    run = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", script],
+        env={**os.environ, "DISCREET_PLAIN_KERNELS": "1"},
+        capture_output=True,
+        text=True,
+    )
+    assert run.returncode == 0, run.stderr[-2000:]
+    assert np.allclose(json.loads(run.stdout), plain_results())
