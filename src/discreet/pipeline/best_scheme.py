@@ -163,6 +163,7 @@ def best_of_schemes(settings: JobSettings, progress: ProgressCallback | None, bu
             break
     if not attempts:
         raise errors[0]
+    time_is_up = clock.left <= 0
     best = min(attempts, key=lambda attempt: attempt.solution.cost)
     job = {
         **best.prepared.settings.describe_search(),
@@ -174,10 +175,8 @@ def best_of_schemes(settings: JobSettings, progress: ProgressCallback | None, bu
     others = time.monotonic() - began - sum(release.stats["seconds"].values())
     release.stats["seconds"]["other schemes"] = max(others, 0.0)
     note = _note(_name(best.prepared), tried)
-    if settings.time_limit is None and clock.left <= 0:
-        note += (
-            f" The searches ended after {_SECONDS:g} seconds, as no time limit was given; a longer one may save more."
-        )
+    if settings.time_limit is None and time_is_up:
+        note += f" The searches ended after {_SECONDS:g} seconds, as no time limit was given; more time may save more."
     return replace(release, notes=(*release.notes, Private(note) if LeftOut.of(release).total else note))
 
 

@@ -77,8 +77,8 @@ def find_knee(points: Sequence[FrontPoint], axis: Axis) -> Knee:
     if len(choices) < 3 and useful[0]:
         return Knee(
             first,
-            f"Suggested: {named(first)}, the first choice that protects anybody, at {100 * first.normalized_loss:.0f} % "
-            f"of the loss of suppressing everything.{warning}",
+            f"Suggested: {named(first)}, the first choice that protects anybody, at "
+            f"{100 * first.normalized_loss:.0f} % of the loss of suppressing everything.{warning}",
         )
     risk = np.array([_risk(axis, point) for point in choices])
     loss = np.array([point.loss for point in choices])

@@ -73,7 +73,8 @@ class CutTree:
             np.maximum.at(high, path[below], greatest[below])
         whole = (low == high) & ~self.auxiliary
         parent = self.tree.path[self.tree.depth - 1, np.arange(whole.size)]
-        return (whole & ~(whole[parent] & (self.tree.depth > 0))).astype(np.int8)
+        below_whole: NDArray[np.bool_] = whole[parent] & (self.tree.depth > 0)
+        return np.asarray(whole & ~below_whole, dtype=np.int8)
 
     def blocks(self, mark: NDArray[np.int8]) -> tuple[IntArray, ...]:
         """Return for each attribute the block number of each leaf under a cut."""
