@@ -114,7 +114,7 @@ def _promises(release: Release) -> Iterator[VerdictSentence]:
 def _kept_columns(release: Release) -> Iterator[VerdictSentence]:
     """Judge the columns that are released unchanged by how many rows have a value of their own."""
     for column in release.kept:
-        unique = release.audit.unique.get(column.name, column.unique)
+        unique = column.unique
         if column.role != "" or unique is None:
             continue
         if unique >= _IDENTIFYING:
