@@ -35,7 +35,7 @@ demo: $(VENV)/.run ## make up a table of people, anonymize it and show where eve
 
 test: ## lint, check types and run the tests (minutes)
 	@$(MAKE) --no-print-directory --jobs 2 lint types $(VENV)/.compiled
-	$(BIN)/python -m pytest -q -n $(JOBS) --sample
+	$(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal --sample
 
 test-all: private RELEASES = 600
 test-all: $(VENV)/.deep $(VENV)/.browser ## the deep tests: Spark, PostgreSQL and a browser, which must be there; attacks, random jobs, saved releases
@@ -107,7 +107,8 @@ $(BIN)/python:
 	@echo "making a virtualenv in $(VENV) with $(PYTHON)"
 	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
 
-# pip need not compile what may never be imported. The stamps are renewed when pyproject.toml changes; the sources are installed in place and need no renewal.
+# pip need not compile what may never be imported.
+# The stamps are renewed when pyproject.toml changes; the sources are installed in place and need no renewal.
 $(VENV)/.run: pyproject.toml | $(BIN)/python
 	@echo "installing discreet (once, about a minute)"
 	@$(PIP) install --no-compile --editable .

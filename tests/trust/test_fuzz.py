@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from depth import DEEP, cases, enough, every
+from depth import cases, enough, every
 from discreet.errors import UnsupportedCombinationError
 from fuzz.auditor import CONDITIONS, OF_TABLE, broken_promises
 from fuzz.checks import Broken, Ran, check, check_combination, check_promises, run
@@ -28,9 +28,9 @@ def test_every_release_passes_the_auditor(first: int) -> None:
             pytest.fail(f"{found}; python -m fuzz --tiny --first {seed} --jobs 1 repeats it")
 
 
-@pytest.mark.scaled
+@pytest.mark.deep
 def test_kernels_as_plain_python_come_to_the_same() -> None:
-    seeds = list(range(12 if DEEP else 4))
+    seeds = list(range(12))
     assert results(seeds, "plain Python") == results(seeds, "as always")
 
 

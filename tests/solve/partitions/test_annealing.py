@@ -28,7 +28,7 @@ def problem_of(seed, rows=(30, 60), leaves=(3, 8), **parts):
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_what_it_finds_is_allowed_and_costs_what_it_says(scheme, cost, kind):
     for seed in range(5 if DEEP else 1):
-        problem = problem_of(seed, scheme=scheme, cost=cost, suppression=kind)
+        problem = problem_of(seed, leaves=(3, 8 if DEEP else 6), scheme=scheme, cost=cost, suppression=kind)
         search = PartitionSearch(problem, Budget(), None)
         start = [own.most_general() for own in search.root]
         before = search._try(tuple(own.fixed(blocks) for own, blocks in zip(search.root, start, strict=True)))
