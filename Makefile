@@ -7,8 +7,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 JOBS ?= 2
-PREPARE := echo "compiling all searches for this machine (once, about a minute)"; \
-	$(BIN)/python -c 'from discreet.solve import compile_ahead; compile_ahead(jobs=2)'
+COMPILE := $(BIN)/python -c 'from discreet.solve import compile_ahead; compile_ahead(jobs=2)'
+# Bytecode is kept even if the environment says otherwise: tests start many processes, which would compile everything anew.
+export PYTHONDONTWRITEBYTECODE :=
 ROWS ?= 20000
 SECONDS ?= 3600
 FIRST ?= 0
@@ -32,8 +33,9 @@ demo: $(VENV)/.run ## make up a table of people, anonymize it and show where eve
 	@echo "the summary               demo/report.txt"
 	@echo "the job that did it       examples/demo.yaml"
 
-test: lint types ## lint, check types and run the tests (minutes)
-	$(BIN)/python -m pytest -q -n $(JOBS)
+test: ## lint, check types and run the tests (minutes)
+	@$(MAKE) --no-print-directory --jobs 2 lint types $(VENV)/.compiled
+	$(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal --sample
 
 test-all: private RELEASES = 600
 test-all: $(VENV)/.deep $(VENV)/.browser ## the deep tests: Spark, PostgreSQL and a browser, which must be there; attacks, random jobs, saved releases
@@ -45,18 +47,18 @@ test-all: $(VENV)/.deep $(VENV)/.browser ## the deep tests: Spark, PostgreSQL an
 
 RELEASES ?= 2000
 
-attack: $(VENV)/.dev ## attack releases of fresh random tables: make attack RELEASES=2000 SECONDS=3600 FIRST=0
+attack: $(VENV)/.dev $(VENV)/.compiled ## attack releases of fresh random tables: make attack RELEASES=2000 SECONDS=3600 FIRST=0
 	PYTHONPATH=tests $(BIN)/python -m attack --releases $(RELEASES) --seconds $(SECONDS) --first $(FIRST)
 
 fuzz: private JOBS = 20000
-fuzz: $(VENV)/.dev ## do random jobs and check every release: make fuzz JOBS=20000 SECONDS=3600 FIRST=0
+fuzz: $(VENV)/.dev $(VENV)/.compiled ## do random jobs and check every release: make fuzz JOBS=20000 SECONDS=3600 FIRST=0
 	PYTHONPATH=tests POLARS_MAX_THREADS=1 $(BIN)/python -m fuzz --jobs $(JOBS) --seconds $(SECONDS) --first $(FIRST) --compare $(COMPARE)
 
-faults: $(VENV)/.dev ## kill jobs at 200 random moments, then full disks, Ctrl-C, changed input and more (an hour)
+faults: $(VENV)/.dev $(VENV)/.compiled ## kill jobs at 200 random moments, then full disks, Ctrl-C, changed input and more (an hour)
 	$(BIN)/python tests/faults.py --times 25
 	PYTHONPATH=tests $(BIN)/python -m mishaps
 
-load: $(VENV)/.dev ## measure tables of 10,000 columns, a million different values, and the studio with 20 clients (ten minutes)
+load: $(VENV)/.dev $(VENV)/.compiled ## measure tables of 10,000 columns, a million different values, and the studio with 20 clients (ten minutes)
 	$(BIN)/python tests/load.py
 
 lint: $(VENV)/.dev ## check style and formatting
@@ -74,7 +76,7 @@ generate: $(VENV)/.dev ## write the stub of discreet and the generated tables of
 types: $(VENV)/.dev ## check types
 	$(BIN)/mypy
 
-bench: $(VENV)/.dev ## measure speed, as ratios
+bench: $(VENV)/.dev $(VENV)/.compiled ## measure speed, as ratios
 	$(BIN)/python benchmarks/run.py
 
 papers: $(VENV)/.papers ## repeat the experiments of five papers (about 40 minutes) and write one page about them
@@ -93,7 +95,7 @@ dist: $(VENV)/.dist ## build wheels and source archive twice, compare them, and 
 audit-dependencies: $(VENV)/.dist ## list what an installation brings, with licences, and ask for known weaknesses
 	$(BIN)/python tools/dependencies.py
 
-setup: $(VENV)/.dev ## make the virtualenv with everything a developer needs
+setup: $(VENV)/.dev $(VENV)/.compiled ## make the virtualenv with everything a developer needs
 
 clean: ## remove the virtualenv and everything that was made
 	rm -rf $(VENV) demo build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis .bench
@@ -105,17 +107,23 @@ $(BIN)/python:
 	@echo "making a virtualenv in $(VENV) with $(PYTHON)"
 	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
 
+# pip need not compile what may never be imported.
 # The stamps are renewed when pyproject.toml changes; the sources are installed in place and need no renewal.
 $(VENV)/.run: pyproject.toml | $(BIN)/python
 	@echo "installing discreet (once, about a minute)"
-	@$(PIP) install --editable .
+	@$(PIP) install --no-compile --editable .
 	@touch $@
 
-$(VENV)/.dev: pyproject.toml | $(BIN)/python
-	@echo "installing discreet and the tools of its developers (once, a minute or two)"
-	@$(PIP) install --editable '.[dev]'
-	@$(PREPARE)
-	@touch $@ $(VENV)/.run
+$(VENV)/.dev: $(VENV)/.run
+	@echo "installing the tools of its developers (once, about a minute)"
+	@$(PIP) install --no-compile --editable '.[dev]'
+	@touch $@
+
+# Needs no tools, so that it runs while they are installed. What changes later is compiled when it is needed.
+$(VENV)/.compiled: $(VENV)/.run
+	@echo "compiling all searches for this machine (once, about a minute)"
+	@$(COMPILE)
+	@touch $@
 
 # Chromium comes from Debian's packages, where root may install them; without it the tests in a browser are skipped.
 $(VENV)/.browser: | $(BIN)/python
@@ -127,7 +135,7 @@ $(VENV)/.browser: | $(BIN)/python
 
 # Spark needs Java, and PostgreSQL is a server of its own: both come from Debian's packages, where root may install them.
 APT := DEBIAN_FRONTEND=noninteractive apt-get -qq install --no-install-recommends
-$(VENV)/.deep: $(VENV)/.dev
+$(VENV)/.deep: $(VENV)/.dev $(VENV)/.compiled
 	@echo "installing Spark (480 MB), and Java and PostgreSQL if they are missing (once)"
 	@$(PIP) install --editable '.[spark]'
 	@test "$$(id -u)" = 0 && command -v apt-get >/dev/null || { touch $@; exit 0; }; { \

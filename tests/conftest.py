@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Callable, Generator, Iterator
 from hashlib import sha256
@@ -14,9 +15,10 @@ import pytest
 from hypothesis import settings
 
 from databases import Server, postgres_server
-from depth import DEEP
+from depth import DEEP, beyond_a_sample
 from discreet.engines import format_of, write_table
 
+gc.set_threshold(20_000, 20, 20)  # thousands of tests stay in memory; to look for garbage among them takes long
 settings.register_profile("any machine", deadline=None)  # how long an example takes depends on what runs beside it
 settings.load_profile("any machine")
 
@@ -39,11 +41,21 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
     return report
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--sample", action="store_true", help="leave out combinations of parameters that deep tests run")
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark what scales with depth, and leave deep tests out of all but ``make test-all``."""
+    """Mark what scales with depth, and leave deep tests out of all but ``make test-all``.
+
+    With ``--sample``, as in ``make test``, combinations that are tested in parts are deep too.
+    """
     for item in items:
         if "properties" in item.path.parts:
             item.add_marker("scaled")
+    if DEEP or config.getoption("sample"):
+        for item in beyond_a_sample([item for item in items if item.get_closest_marker("deep") is None]):
+            item.add_marker("deep")
     if DEEP:
         return
     deep = [item for item in items if item.get_closest_marker("deep") is not None]

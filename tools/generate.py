@@ -18,7 +18,7 @@ from typing import Any, ClassVar, get_origin, get_type_hints
 import numpy as np
 
 import discreet
-from discreet.cli._matrix import Grid, grids, markdown
+from discreet.cli._matrix import CombinationTable, grids, markdown
 from discreet.counts import CodedAttribute
 from discreet.runtime.parts import Part
 from discreet.solve import combinations
@@ -96,7 +96,7 @@ def combined(pair: str) -> Iterator[str]:
 
 
 @cache
-def _grids() -> list[Grid]:
+def _grids() -> list[CombinationTable]:
     return list(grids(combinations()))
 
 

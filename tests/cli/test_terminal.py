@@ -98,6 +98,12 @@ def test_what_is_completed(folder: Path) -> None:
     assert completions(["anonymize", "none.csv", "--qi"], "se") == []
     assert "budget(0.05)" in completions(["anonymize", "people.csv", "--suppression"], "bud")
     assert completions(["anonymize", "people.csv", "--scheme"], "sub") == ["subtree"]
+    assert completions(["anonymize", "people.csv", "--scheme"], "be") == ["best"]
+    assert completions(["anonymize", "people.csv", "--scheme"], "sex=sub") == ["sex=subtree"]
+    assert completions(["anonymize", "people.csv", "--scheme"], "sex=be") == []
+    assert completions(["anonymize", "people.csv", "--solver"], "au") == ["auto"]
+    assert "lattice" in completions(["anonymize", "people.csv", "--solver"], "lat")
+    assert completions(["attack", "people.csv", "safe.csv", "--profile"], "ema") == ["ema-0070"]
     assert completions(["explain"], "output-e") == ["output-exists"]
 
 

@@ -142,6 +142,7 @@ def study(script):
     return script.Study((script.made_up(300).coarser(4),), quick=True, patience=0.05, limit=0.1)
 
 
+@pytest.mark.deep
 def test_every_part_runs(script, study, tmp_path, capsys):
     whole = script.conduct(script.run_parts(study, ()), tmp_path, quick=True)
     assert len(whole.findings) > len(script.PARTS)

@@ -50,4 +50,6 @@ def test_methods_of_frames(module: str, frame: Any) -> None:
     assert not frame.discreet.audit(quasi_identifiers=["age"], privacy="k(2)").passed
     assert not frame.discreet.check(quasi_identifiers=["age"], privacy="k(2)").passed
     assert frame.discreet.risk(quasi_identifiers=["age"]).uniques == 6
+    assert [column.name for column in frame.discreet.look().columns] == TABLE.columns
+    assert frame.discreet.find({"age": TABLE["age"][0]}, quasi_identifiers=["age"]).found
     assert frame.discreet.pareto(quasi_identifiers=ARGUMENTS["quasi_identifiers"], cost="LM").points

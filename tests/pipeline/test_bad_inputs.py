@@ -163,6 +163,7 @@ def test_a_budget_that_cannot_be_met_says_the_smallest_that_can() -> None:
     assert anonymize(table, **job, suppression=f"budget({caught.value.smallest_budget})").suppressed == 2
 
 
+@pytest.mark.deep
 def test_a_million_values_without_a_hierarchy() -> None:
     table = pl.DataFrame({"id": [f"p{number:07d}" for number in range(1_000_000)], "sex": ["m", "f"] * 500_000})
     try:

@@ -171,3 +171,19 @@ def test_a_solver_of_one_scheme_says_why_others_were_not_searched() -> None:
     release = dc.anonymize(people(), **CHOICES, scheme="best", solver="lattice")
     note = next(note for note in release.notes if "loses least" in note)
     assert "No release: subtree (The solver lattice does not go with" in note
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_subtree_is_never_worse_than_full_domain_however_short_the_time(seed: int) -> None:
+    release = dc.anonymize(people(seed, n=400), **CHOICES, scheme="best", time_limit=1e-6)
+    costs = {tried["scheme"]: tried["cost"] for tried in release.stats["schemes"]}
+    assert costs["subtree"] <= costs["full-domain"] * (1 + 1e-9)
+
+
+def test_the_default_time_limit_is_mentioned_if_it_ended_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = "as no time limit was given"
+    assert not any(told in str(note) for note in dc.anonymize(people(), **CHOICES, scheme="best").notes)
+    monkeypatch.setattr("discreet.pipeline.best_scheme._SECONDS", 1e-6)
+    assert any(told in str(note) for note in dc.anonymize(people(), **CHOICES, scheme="best").notes)
+    limited = dc.anonymize(people(), **CHOICES, scheme="best", time_limit=1e-6)
+    assert not any(told in str(note) for note in limited.notes)

@@ -335,3 +335,25 @@ class TestWarnings:
 )
 def test_shares_tell_nobody(share: float, rows: int, text: str) -> None:
     assert text in rounded_percent(share, rows)
+
+
+def test_the_share_of_unique_values_is_that_of_the_released_rows(tmp_path: Path) -> None:
+    """People who were left out do not count: 20 of them have notes of their own, and nobody else has."""
+    table = pl.DataFrame(
+        {
+            "zip": ["1"] * 60 + ["2"] * 60 + [f"9{n}" for n in range(20)],
+            "note": ["a", "b", "c"] * 40 + [f"own {n}" for n in range(20)],
+        }
+    )
+    release = dc.anonymize(
+        table,
+        quasi_identifiers={"zip": None},
+        max_levels={"zip": 0},
+        keep="note",
+        privacy="k(5)",
+        suppression="budget(20%)",
+    )
+    assert release.suppressed == 20
+    assert [column.unique for column in release.kept] == [0.0]
+    assert release.to_dict()["kept"][0]["unique"] == "under 5 %"
+    assert "| note | under 5 % |" in release.report(tmp_path / "report.md").read_text()

@@ -13,7 +13,7 @@ from depth import cases, enough
 from discreet.problem import SCHEMES
 from discreet.solve import Budget
 from discreet.solve._recoding import evaluate_blocks
-from discreet.solve.cuts.solver import CutsSolver
+from discreet.solve.cuts.solver import CutSearch, CutsSolver
 from tables import random_sample
 
 SWITCHES = [
@@ -125,3 +125,33 @@ def test_the_best_cuts_are_kept():
             assert cost <= finite[:top][-1] * (1 + 1e-9) + 1e-9, context
         assert len(costs) > 1 or finite[:top][-1] <= finite[0] * (1 + 1e-9) + 1e-9 or len(finite[:top]) == 1, context
     assert compared > enough(25)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_search_may_begin_with_a_recoding_and_never_ends_worse(kind):
+    """A full-domain recoding is a cut: found again as such, never lost, and no hindrance to the proof."""
+    rng = np.random.default_rng(300 + KINDS.index(kind))
+    begun = 0
+    for seed in rng.integers(0, 1 << 30, size=cases(120)):
+        made = instance(rng, seed, kind, leaves=(2, 6))
+        if made is None:
+            continue
+        _, problem, _, _, context = made
+        attributes = problem.table.attributes
+        levels = [int(rng.integers(lo, hi + 1)) for lo, hi in zip(problem.lowest, problem.highest, strict=True)]
+        start = [attribute.ancestors[level] for attribute, level in zip(attributes, levels, strict=True)]
+        given = evaluate_blocks(problem, start).cost
+        if not np.isfinite(given):
+            continue
+        begun += 1
+        tree = CutSearch(CutsSolver(), problem, Budget(), None).state.cut_tree
+        same = tree.blocks(tree.mark(start))
+        for wanted, found in zip(start, same, strict=True):
+            assert len(set(zip(wanted.tolist(), found.tolist(), strict=True))) == len(set(found.tolist())), context
+        hurried = CutsSolver().solve(problem, Budget(0.0, start=start))
+        assert hurried.cost <= given * (1 + 1e-9) + 1e-9, context
+        assert hurried.cost == pytest.approx(evaluate_blocks(problem, hurried.blocks).cost), context
+        proven = CutsSolver().solve(problem, Budget(start=start))
+        assert proven.status == "optimal", context
+        assert proven.cost == pytest.approx(CutsSolver().solve(problem, Budget()).cost), context
+    assert begun >= enough(20)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 
 import numpy as np
+import polars as pl
 import pytest
 
+import discreet as dc
 from discreet.report.charts.evaluations import before_after_chart
-from discreet.report.charts.release import size_range_chart, spread_chart
+from discreet.report.charts.release import bar_chart, size_range_chart, spread_chart, tree_chart
 from discreet.report.charts.scales import Scale
 from discreet.report.charts.schemes import schemes_chart
 from discreet.report.charts.search import trace_chart
@@ -71,3 +73,15 @@ def test_the_schemes_that_were_tried(width: int) -> None:
     )
     assert any("no release" in each for each in words)
     assert schemes_chart(tried[1:], width) == ""
+
+
+def test_ranges_are_shown_without_brackets_and_released_with_them() -> None:
+    table = pl.DataFrame({"age": [20 + n % 20 for n in range(200)]})
+    release = dc.anonymize(
+        table, quasi_identifiers={"age": "intervals(5, 10)"}, privacy="k(10)", min_levels={"age": 1}, scheme="subtree"
+    )
+    assert "[20, 25)" in release.frame["age"].to_list()
+    column = release.columns[0]
+    for drawn in (bar_chart(column, 200), tree_chart(column)):
+        assert "20–24" in drawn
+        assert "[20, 25)" not in drawn

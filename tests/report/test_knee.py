@@ -1,4 +1,4 @@
-"""The suggestion of a front: never a point that loses three quarters of the detail."""
+"""The suggestion of a front: less than half of the detail is lost where that is possible, and never three quarters."""
 
 from __future__ import annotations
 
@@ -20,4 +20,9 @@ def test_a_knee_that_is_recommended_keeps_a_quarter_of_the_detail(shares: list[f
     knee = find_knee([_choice(1, 0.0), *points], K())
     assert knee.recommended is (min(shares) < 0.75)
     assert knee.point.normalized_loss < 0.75 or knee.point is points[0]
+    if min(shares) < 0.5:
+        assert knee.point.normalized_loss < 0.5
+    assert ("less than half" in knee.reason) is (0.5 <= min(shares) < 0.75)
+    if knee.recommended:
+        assert f"{100 * knee.point.normalized_loss:.0f} %" in knee.reason
     assert knee.reason.startswith("Suggested: k = " if knee.recommended else "None is recommended: ")

@@ -111,8 +111,37 @@ def test_names_are_escaped() -> None:
     table = pl.DataFrame({NASTY: [31, 34, 38, 39] * 3})
     job: dict[str, Any] = {"quasi_identifiers": {NASTY: "intervals(10)"}}
     made = dc.anonymize(table, **job, privacy="k(2)")
+    person = dc.find(made, {NASTY: 31}, original=table)
+    policy = dc.Policy(quasi_identifiers=[NASTY], privacy="k(2)")
+    for shown in (person, policy):
+        assert NASTY not in html_of(shown)
     for shown in (made, made.risk(), made.utility(models=[]), made.attacks(), dc.pareto(table, **job), dc.look(table)):
         assert NASTY not in html_of(shown)
+
+
+def test_a_person_that_is_looked_for(people: pl.DataFrame, release: dc.Release) -> None:
+    known = {"sex": people["sex"][0], "birth_date": people["birth_date"][0]}
+    person = dc.find(release, known, original=people)
+    words = words_of(html_of(person))
+    assert all(sentence in words for sentence in person.sentences)
+    assert "diagnosis (sensitive)" in words
+    assert f"of {person.rows:,} rows can be this person" in words
+    alone = dc.find(people.drop("name"), known, quasi_identifiers=["sex", "birth_date"], sensitive="diagnosis")
+    assert alone.found
+    assert words_of(html_of(alone)).startswith("danger Known: ")
+
+
+def test_a_policy() -> None:
+    policy = dc.Policy(
+        quasi_identifiers={"age": "intervals(5)", "zip": None},
+        privacy="k(5)",
+        warn={"privacy": "k(10)"},
+        tables={"visits*": {"privacy": "k(3)", "risk": {"average": "5%"}}},
+    )
+    words = words_of(html_of(policy))
+    for part in ("privacy k(5)", "age: intervals(5), zip", "Warnings", "k(10)", "visits*", "average: 0.05"):
+        assert part in words
+    assert "No rule." in words_of(html_of(dc.Policy()))
 
 
 def test_a_look_suggests_roles_and_shows_no_value(people: pl.DataFrame) -> None:

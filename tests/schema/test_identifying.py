@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import datetime
 import os
+import re
 import uuid
 from pathlib import Path
 
@@ -311,3 +312,68 @@ def test_the_columns_of_known_tables(file: str, roles: dict[Role, str], stopping
     for role, names in roles.items():
         assert {name: found[name].role for name in names.split()} == dict.fromkeys(names.split(), role)
     assert {name for name, finding in found.items() if finding.stops} == stopping
+
+
+CONTACTS = [
+    "call Ann Smith, 555-123-4567",
+    "Frau Meier, Tel. 030 1234567",
+    "tel: 0171/1234567 abends",
+    "reach him at +44 20 7946 0958 please",
+    "appelez au 06 12 34 56 78 svp",
+    "mail jane.doe@example.org today",
+    "phone no. 612345678 in the evening",
+    "(030) 1234567 ist die Nummer",
+    "mobile:07911 123456 (wife)",
+]
+HARMLESS = [
+    "dose 100 mg",
+    "01/2020 to 09/2020",
+    "room 3101282",
+    "seen on 2020-01-31 12:30:45",
+    "paid 1 500 000 EUR",
+    "version 1.2.3.4 of 2020",
+    "born 01.02.1980 in Rom",
+    "from 08:00 to 17:00, BP 120/80",
+    "call 911 now",
+    "week 01-2020 200 units",
+]
+
+
+def notes(cell: str, *, one_in: int) -> ColumnFacts:
+    """A column of notes that hardly single anybody out, with a cell now and then."""
+    rows = [
+        cell if n % one_in == 0 else ["all well", "to rest", "comes again", "no change"][n % 4] for n in range(2000)
+    ]
+    return ColumnFacts.of("remark", pl.Series(rows))
+
+
+@pytest.mark.parametrize("cell", CONTACTS)
+def test_contacts_in_notes_name_people(cell: str) -> None:
+    found = detect(notes(cell, one_in=500))
+    assert found.stops
+    assert found.names_people
+    assert found.role is Role.IDENTIFIER
+    assert found.certainty == "certain"
+    assert re.match("It holds (telephone numbers or )?e-mail addresses", found.reasons[0])
+    assert not any(part in " ".join(found.reasons) for part in ("555", "0171", "jane", "Meier"))
+
+
+@pytest.mark.parametrize("cell", HARMLESS)
+def test_other_numbers_in_notes_are_no_alarm(cell: str) -> None:
+    assert not detect(notes(cell, one_in=5)).stops
+
+
+def test_long_numbers_in_notes_call_for_a_decision_if_they_differ() -> None:
+    rng = np.random.default_rng(1)
+    numbered = pl.Series([f"card {n} was seen" for n in rng.integers(10**9, 10**10, 60)] * 5)
+    found = detect(ColumnFacts.of("remark", numbered))
+    assert found.stops
+    assert found.certainty == "likely"
+    assert "numbers of nine digits or more within text" in found.reasons[0]
+
+
+def test_a_word_in_front_of_a_contact_is_text_and_a_column_of_contacts_is_not() -> None:
+    phones = detect(ColumnFacts.of("x", pl.Series([f"+49 30 {n}" for n in range(10**6, 10**6 + 300)])))
+    assert phones.reasons[0] == "It holds telephone numbers."
+    mails = detect(ColumnFacts.of("x", pl.Series([f"a{n}@example.org" for n in range(300)])))
+    assert mails.reasons[0] == "It holds e-mail addresses."

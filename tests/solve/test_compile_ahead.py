@@ -47,6 +47,7 @@ assert done > 80, done
 """
 
 
+@pytest.mark.deep
 @pytest.mark.skipif(PLAIN, reason="kernels are not compiled")
 def test_no_search_compiles_what_was_not_compiled_ahead() -> None:
     done = subprocess.run([sys.executable, "-c", _SCRIPT], capture_output=True, text=True, check=False)

@@ -24,7 +24,7 @@ _LISTEN = (
 
 
 @dataclass
-class Studio:
+class ServedStudio:
     """A studio that runs in a process of its own, as a user starts it."""
 
     link: str
@@ -39,7 +39,7 @@ class Studio:
 
 
 @contextmanager
-def running_studio() -> Iterator[Studio]:
+def running_studio() -> Iterator[ServedStudio]:
     """Start ``discreet studio`` on a free port and end it by Ctrl-C."""
     command = [sys.executable, "-m", "discreet", "studio", "--no-open"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
@@ -47,7 +47,7 @@ def running_studio() -> Iterator[Studio]:
     try:
         for line in process.stdout:
             if found := re.search(r"http://\S+", line):
-                yield Studio(found.group(), process)
+                yield ServedStudio(found.group(), process)
                 break
         else:
             raise AssertionError("The studio did not say where it is.")
@@ -90,7 +90,7 @@ def running_browser() -> Iterator[Any]:
 class Visit:
     """A page on which everything that goes wrong is written down."""
 
-    studio: Studio
+    studio: ServedStudio
     page: Any
     problems: list[str] = field(default_factory=list)
     expected: list[str] = field(default_factory=list)
@@ -150,7 +150,7 @@ class Visit:
 
 
 @contextmanager
-def visiting(studio: Studio, browser: Any, **options: Any) -> Iterator[Visit]:
+def visiting(studio: ServedStudio, browser: Any, **options: Any) -> Iterator[Visit]:
     """Open the studio in a browser of its own; afterwards nothing may have gone wrong."""
     context = browser.new_context(**{"viewport": {"width": 1280, "height": 860}, "reduced_motion": "reduce", **options})
     try:

@@ -1,4 +1,4 @@
-"""A studio without a server: its application, talked to as a browser would."""
+"""A studio without a server: its application, talked to as a browser would; and one that a real browser visits."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from discreet.studio._security import Access
 from discreet.studio._studio import Studio
 from discreet.studio._upload import Limits
 from discreet.studio._workspace import Workspace
+from studio.browser import ServedStudio, Visit, running_browser, running_studio, visiting
 
 HOST = "127.0.0.1:8765"
 ORIGIN = f"http://{HOST}"
@@ -114,3 +115,24 @@ def long_studio() -> Iterator[tuple[Visitor, Studio]]:
 @pytest.fixture
 def folder_of(studio: Studio) -> Path:
     return studio.workspace.folder
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """A real browser for all tests of a module."""
+    with running_browser() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def served(browser: Any) -> Iterator[ServedStudio]:
+    """A studio in a process of its own, for all tests of a module in a browser."""
+    with running_studio() as studio:
+        yield studio
+
+
+@pytest.fixture
+def visit(served: ServedStudio, browser: Any) -> Iterator[Visit]:
+    """A window of the browser in which the studio is open."""
+    with visiting(served, browser) as visit:
+        yield visit

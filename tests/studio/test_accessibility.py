@@ -13,7 +13,7 @@ import pytest
 
 import discreet as dc
 from studio.accessibility import covered, misnamed, tab_through, tab_to, violations
-from studio.browser import Studio, Visit, running_browser, running_studio, visiting
+from studio.browser import ServedStudio, Visit, visiting
 
 pytestmark = pytest.mark.deep
 
@@ -27,21 +27,9 @@ LOOKS = {
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with running_browser() as browser:
-        yield browser
-
-
-@pytest.fixture(scope="module")
-def studio(browser: Any) -> Iterator[Studio]:
-    with running_studio() as studio:
-        yield studio
-
-
-@pytest.fixture(scope="module")
-def made(studio: Studio, browser: Any) -> str:
+def made(served: ServedStudio, browser: Any) -> str:
     """A project with a front and a release, as the addresses of its pages begin."""
-    with visiting(studio, browser) as visit:
+    with visiting(served, browser) as visit:
         page = visit.page
         visit.sample(2000)
         for column in REMOVED:
@@ -73,22 +61,22 @@ def screens(visit: Visit, made: str) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("look", LOOKS)
-def test_every_screen(look: str, made: str, studio: Studio, browser: Any) -> None:
-    with visiting(studio, browser, **LOOKS[look]) as visit:
+def test_every_screen(look: str, made: str, served: ServedStudio, browser: Any) -> None:
+    with visiting(served, browser, **LOOKS[look]) as visit:
         for screen in screens(visit, made):
             assert violations(visit.page) == [], screen
             assert misnamed(visit.page) == [], screen
 
 
 @pytest.mark.parametrize("look", ["light", "zoomed", "phone"])
-def test_bars_never_hide_what_has_the_focus(look: str, made: str, studio: Studio, browser: Any) -> None:
-    with visiting(studio, browser, **LOOKS[look]) as visit:
+def test_bars_never_hide_what_has_the_focus(look: str, made: str, served: ServedStudio, browser: Any) -> None:
+    with visiting(served, browser, **LOOKS[look]) as visit:
         for screen in screens(visit, made):
             assert tab_through(visit.page) == [], screen
 
 
-def test_the_whole_job_by_keyboard(studio: Studio, browser: Any) -> None:
-    with visiting(studio, browser, **LOOKS["zoomed"]) as visit:
+def test_the_whole_job_by_keyboard(served: ServedStudio, browser: Any) -> None:
+    with visiting(served, browser, **LOOKS["zoomed"]) as visit:
         page, keys = visit.page, visit.page.keyboard
         tab_to(page, "Try it")
         keys.press("Enter")

@@ -7,7 +7,6 @@ import re
 import subprocess
 import sys
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -16,30 +15,12 @@ import polars as pl
 import pytest
 
 import discreet as dc
-from studio.browser import Studio, Visit, running_browser, running_studio, visiting
+from studio.browser import ServedStudio, Visit, visiting
 
 QUASI = ["birth_date", "sex", "zip", "education", "marital_status"]
 REMOVED = ["city", "occupation", "children"]
 ROWS = 2000
 pytestmark = pytest.mark.deep
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with running_browser() as browser:
-        yield browser
-
-
-@pytest.fixture(scope="module")
-def studio(browser: Any) -> Iterator[Studio]:
-    with running_studio() as studio:
-        yield studio
-
-
-@pytest.fixture
-def visit(studio: Studio, browser: Any) -> Iterator[Visit]:
-    with visiting(studio, browser) as visit:
-        yield visit
 
 
 def test_the_whole_path(visit: Visit, tmp_path: Path) -> None:
@@ -451,9 +432,9 @@ def test_files_of_ones_own(visit: Visit, tmp_path: Path) -> None:
     page.get_by_role("button", name=re.compile("^Erase patients")).wait_for(state="detached")
 
 
-def test_phone_dark_and_wide(studio: Studio, browser: Any) -> None:
+def test_phone_dark_and_wide(served: ServedStudio, browser: Any) -> None:
     phone = {"viewport": {"width": 360, "height": 740}, "color_scheme": "dark", "has_touch": True}
-    with visiting(studio, browser, **phone) as visit:
+    with visiting(served, browser, **phone) as visit:
         page = visit.page
         visit.sample(ROWS)
         for width in (360, 768, 2000):

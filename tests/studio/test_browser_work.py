@@ -3,33 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from studio.browser import Studio, Visit, running_browser, running_studio, visiting
+from studio.browser import ServedStudio, Visit, visiting
 
 pytestmark = pytest.mark.deep
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with running_browser() as browser:
-        yield browser
-
-
-@pytest.fixture(scope="module")
-def studio(browser: Any) -> Iterator[Studio]:
-    with running_studio() as studio:
-        yield studio
-
-
-@pytest.fixture
-def visit(studio: Studio, browser: Any) -> Iterator[Visit]:
-    with visiting(studio, browser) as visit:
-        yield visit
 
 
 def upload(visit: Visit, folder: Path, columns: str, rows: list[str]) -> None:
@@ -209,9 +190,9 @@ def test_plain_labels_and_whole_words(visit: Visit, tmp_path: Path) -> None:
     assert "[20, 40)" not in visit.page.locator(".treebox").inner_text()
 
 
-def test_dragging_by_touch(studio: Studio, browser: Any, tmp_path: Path) -> None:
+def test_dragging_by_touch(served: ServedStudio, browser: Any, tmp_path: Path) -> None:
     phone = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
-    with visiting(studio, browser, **phone) as visit:
+    with visiting(served, browser, **phone) as visit:
         page = visit.page
         visit.sample(2000)
         visit.step("hierarchies", "?column=education")

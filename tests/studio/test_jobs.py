@@ -19,8 +19,8 @@ import pytest
 
 import discreet as dc
 from discreet.cli._program import program
+from discreet.report.plain_labels import plain_label
 from discreet.studio._jobs import _silent_end
-from discreet.studio._labels import plain_label
 from discreet.studio._studio import Studio
 
 RANDOM = Random(7)

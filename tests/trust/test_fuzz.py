@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from depth import cases, enough, every
 from discreet.errors import UnsupportedCombinationError
 from fuzz.auditor import CONDITIONS, OF_TABLE, broken_promises
 from fuzz.checks import Broken, Ran, check, check_combination, check_promises, run
@@ -18,7 +19,7 @@ from fuzz.taken import refusal
 PORTION = 20
 
 
-@pytest.mark.parametrize("first", range(0, 160, PORTION))
+@pytest.mark.parametrize("first", every(2, range(0, 160, PORTION)))
 def test_every_release_passes_the_auditor(first: int) -> None:
     for seed in range(first, first + PORTION):
         try:
@@ -27,6 +28,7 @@ def test_every_release_passes_the_auditor(first: int) -> None:
             pytest.fail(f"{found}; python -m fuzz --tiny --first {seed} --jobs 1 repeats it")
 
 
+@pytest.mark.deep
 def test_kernels_as_plain_python_come_to_the_same() -> None:
     seeds = list(range(12))
     assert results(seeds, "plain Python") == results(seeds, "as always")
@@ -65,10 +67,11 @@ def test_saved_jobs_are_read_as_they_were_drawn() -> None:
         assert table_of(again).equals(table_of(case))
 
 
+@pytest.mark.scaled
 def test_the_auditor_is_not_blind() -> None:
     """It finds faults injected into releases."""
     spoilt = 0
-    for seed in range(60):
+    for seed in range(cases(60)):
         case = make_case(seed, large=False)
         ran = run(case)
         if ran.release is None or len(ran.rows) < 2:
@@ -76,7 +79,7 @@ def test_the_auditor_is_not_blind() -> None:
         with pytest.raises(Broken, match=r"truth|promise"):
             check_promises(case, Ran(ran.release, ran.rows[1:]))
         spoilt += 1
-    assert spoilt > 10
+    assert spoilt > enough(10)
     rows = [{"rid": i, "q": "x", "s": value} for i, value in enumerate("aab")]
     for name, arguments in (
         ("k", {"k": 4}),

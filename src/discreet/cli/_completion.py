@@ -18,8 +18,17 @@ if TYPE_CHECKING:
 __all__ = ["completing"]
 
 _FILES = ("FILE", "INPUT", "JOB", "JOB JOB ...", "MAPPING", "HIERARCHY", "ORIGINAL", "RELEASED", "FILE|N", "TABLE")
-_FORMS = {"MODEL": "PRIVACY", "COST": "COSTS", "KIND": "SUPPRESSION", "[NAME=]SCHEME": "SCHEMES"}
+_FORMS = {
+    "MODEL": "PRIVACY",
+    "COST": "COSTS",
+    "KIND": "SUPPRESSION",
+    "[NAME=]SCHEME": "SCHEMES",
+    "SOLVER": "SOLVERS",
+    "PROFILE": "PROFILES",
+}
 """Options by what their value is called in the help, and the family whose text forms they take."""
+_BESIDES = {"SCHEMES": ("best",), "SOLVERS": ("auto",)}
+"""What options take besides the members of a family."""
 _TABLES = ("source", "file", "original")
 """Arguments that name the table whose columns are completed."""
 
@@ -36,21 +45,39 @@ class Columns(StringParamType):
 
 
 class Forms(StringParamType):
-    """The text form of a part."""
+    """The text form of a part, for all columns or, where that may be, for one (``age=subtree``)."""
 
     def __init__(self, family: str) -> None:
         self.family = family
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         """Complete the examples of a family."""
-        import discreet.problem
-
-        family: Family[Any] = getattr(discreet.problem, self.family)
-        forms = family.examples() or list(family.members())
-        fitting = [form for form in forms if form.startswith(incomplete.lstrip("'")) and " " not in form]
+        word = incomplete.lstrip("'")
+        column, equals, begun = word.partition("=") if self.family == "SCHEMES" else ("", "", word)
+        if not equals:
+            begun = word
+        besides = () if equals else _BESIDES.get(self.family, ())
+        fitting = [form for form in [*besides, *_forms(self.family)] if form.startswith(begun) and " " not in form]
+        before = f"{column}{equals}" if equals else ""
         # bash takes a word as it is, so brackets need quotes; other shells quote by themselves.
         quoted = os.environ.get("_DISCREET_COMPLETE", "").startswith("bash")
-        return [CompletionItem(f"'{form}'" if quoted and "(" in form else form) for form in fitting]
+        return [CompletionItem(f"'{before}{form}'" if quoted and "(" in form else before + form) for form in fitting]
+
+
+def _forms(name: str) -> list[str]:
+    """Return the text forms of a family, or the names of the risk profiles."""
+    if name == "PROFILES":
+        from discreet.evaluate import PROFILES
+
+        return list(PROFILES)
+    if name == "SOLVERS":
+        from discreet.solve import SOLVERS
+
+        return SOLVERS.examples()
+    import discreet.problem
+
+    family: Family[Any] = getattr(discreet.problem, name)
+    return family.examples() or list(family.members())
 
 
 class Topics(StringParamType):

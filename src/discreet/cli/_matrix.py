@@ -15,7 +15,7 @@ from discreet.vocabulary import families
 if TYPE_CHECKING:
     from discreet.solve import Combination
 
-__all__ = ["LEGEND", "Grid", "grids", "markdown", "text_lines"]
+__all__ = ["LEGEND", "CombinationTable", "grids", "markdown", "text_lines"]
 
 WIDTH = 100
 LEGEND = (
@@ -31,7 +31,7 @@ Key = tuple[str, str]
 
 
 @dataclass
-class Grid:
+class CombinationTable:
     """One table: for each pair of parts how it is searched, and the notes that belong to it."""
 
     first: str
@@ -65,16 +65,16 @@ class Grid:
         return ",".join(self.marks.get((row, column), ()))
 
 
-def grids(found: Sequence[Combination]) -> Iterator[Grid]:
+def grids(found: Sequence[Combination]) -> Iterator[CombinationTable]:
     """Yield a table for each pair of families, with its notes."""
     for (first, second), cells in groupby(found, key=lambda each: (each.first_family, each.second_family)):
-        grid = Grid(first, second, {(cell.first, cell.second): cell for cell in cells})
+        grid = CombinationTable(first, second, {(cell.first, cell.second): cell for cell in cells})
         _add_partners(grid)
         _add_reasons(grid)
         yield grid
 
 
-def _add_partners(grid: Grid) -> None:
+def _add_partners(grid: CombinationTable) -> None:
     """Note what parts need instead of the defaults: at a row or a column if it is the same all along."""
     working = {key: _partners(cell) for key, cell in grid.cells.items() if cell.works}
     where: dict[Key, str] = {}
@@ -99,7 +99,7 @@ def _partners(cell: Combination) -> str:
     return f"with {' and '.join(named)}" if named else ""
 
 
-def _add_reasons(grid: Grid) -> None:
+def _add_reasons(grid: CombinationTable) -> None:
     """Number the reasons of refusals, and of forms that are refused where the first example is not."""
     for sentence, keys in _sentences({key: cell for key, cell in grid.cells.items() if not cell.works}):
         _add_note(grid, sentence, keys)
@@ -139,7 +139,7 @@ def _shared(cell: Combination) -> list[tuple[int, str, str]]:
     return [(0, first, way_out), (1, second, way_out)]
 
 
-def _add_note(grid: Grid, sentence: str, keys: Iterable[Key]) -> None:
+def _add_note(grid: CombinationTable, sentence: str, keys: Iterable[Key]) -> None:
     """Number a sentence, unless it has a number, and mark the pairs it is about."""
     known = {text: label for label, text in grid.notes.items()}
     label = known.get(sentence) or str(sum(each.isdecimal() for each in grid.notes) + 1)
@@ -173,7 +173,7 @@ def _joined(names: Iterable[str]) -> str:
 # --- for the terminal -------------------------------------------------------------------------------------------------
 
 
-def text_lines(grid: Grid, width: int = WIDTH) -> Iterator[str]:
+def text_lines(grid: CombinationTable, width: int = WIDTH) -> Iterator[str]:
     """Yield the lines of a table and its notes, none wider than ``width``."""
     yield grid.title
     names = [" ".join(filter(None, (row, grid.labels(row, "")))) for row in grid.rows]
@@ -197,7 +197,7 @@ def text_lines(grid: Grid, width: int = WIDTH) -> Iterator[str]:
         )
 
 
-def _cell(grid: Grid, row: str, column: str) -> str:
+def _cell(grid: CombinationTable, row: str, column: str) -> str:
     return " ".join(filter(None, (_SYMBOLS[grid.cells[row, column].search], grid.labels(row, column))))
 
 
@@ -221,7 +221,7 @@ def _parts(widths: dict[str, int], room: int) -> Iterator[list[str]]:
 # --- for the documentation --------------------------------------------------------------------------------------------
 
 
-def markdown(grid: Grid) -> Iterator[str]:
+def markdown(grid: CombinationTable) -> Iterator[str]:
     """Yield a table and its notes as Markdown."""
     heads = [" ".join(filter(None, (f"`{column}`", _above(grid.labels("", column))))) for column in grid.columns]
     yield f"| | {' | '.join(heads)} |"

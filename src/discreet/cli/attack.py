@@ -69,7 +69,7 @@ With --profile it is a gate: exit code 5 if a limit is exceeded, or if a criteri
 @option(
     "--profile",
     group="privacy",
-    metavar="NAME",
+    metavar="PROFILE",
     help="Limits: ema-0070, hipaa-expert, public-use-file or research-use. Exit code 5 if one is exceeded.",
 )
 @option(

@@ -24,7 +24,7 @@ To have it in every new shell, add a line to the file the shell reads at its sta
   ~/.config/fish/config.fish    discreet completion fish | source
 
 Then the Tab key completes commands, options, files, the columns of the table a command works on, and the names
-of privacy models, costs, schemes and suppression kinds.""",
+of privacy models, costs, schemes, suppression kinds, solvers and risk profiles.""",
 )
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion(shell: str) -> None:

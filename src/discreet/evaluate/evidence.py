@@ -13,7 +13,7 @@ from discreet.errors import UsageError, did_you_mean
 if TYPE_CHECKING:
     from discreet.evaluate.attacks import AttackReport
 
-__all__ = ["PROFILES", "Evidence", "Figure", "Profile", "make_evidence"]
+__all__ = ["PROFILES", "Evidence", "MeasuredRisk", "Profile", "make_evidence"]
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ PROFILES: Mapping[str, Profile] = {
 
 
 @dataclass(frozen=True)
-class Figure:
+class MeasuredRisk:
     """One measured risk beside its limit."""
 
     criterion: str
@@ -75,7 +75,7 @@ class Evidence:
     """All figures for one profile. What could not be measured is listed, and does not count as passed."""
 
     profile: Profile
-    figures: tuple[Figure, ...]
+    figures: tuple[MeasuredRisk, ...]
 
     @property
     def passed(self) -> bool:
@@ -84,7 +84,7 @@ class Evidence:
         return measured == set(_CRITERIA) and all(each.passed is not False for each in self.figures)
 
     @property
-    def failed(self) -> tuple[Figure, ...]:
+    def failed(self) -> tuple[MeasuredRisk, ...]:
         """The figures beyond their limit."""
         return tuple(each for each in self.figures if each.passed is False)
 
@@ -135,19 +135,20 @@ def make_evidence(report: AttackReport, profile: str | Profile) -> Evidence:
     return Evidence(chosen, tuple(figures))
 
 
-def _risk(attacker: str, value: float | None, limit: float, sentence: str) -> Figure:
-    return Figure("linkability", attacker, value, limit, None, sentence)
+def _risk(attacker: str, value: float | None, limit: float, sentence: str) -> MeasuredRisk:
+    return MeasuredRisk("linkability", attacker, value, limit, None, sentence)
 
 
-def _linkage(report: AttackReport, limit: float) -> Figure:
+def _linkage(report: AttackReport, limit: float) -> MeasuredRisk:
     """Return the success of somebody who looks for people by what is known about them."""
     found = report["linkage"] if "linkage" in report.results else None
     value = None if found is None else found.success
     control = None if found is None else found.control
-    return Figure("linkability", "motivated intruder", value, limit, control, "" if found is None else found.sentence)
+    sentence = "" if found is None else found.sentence
+    return MeasuredRisk("linkability", "motivated intruder", value, limit, control, sentence)
 
 
-def _gains(report: AttackReport, criterion: str, names: tuple[str, ...], limit: float) -> list[Figure]:
+def _gains(report: AttackReport, criterion: str, names: tuple[str, ...], limit: float) -> list[MeasuredRisk]:
     """Return by how much attacks exceed what is possible without the release, 0 if they do not beyond chance."""
     figures = []
     for name in names:
@@ -155,5 +156,5 @@ def _gains(report: AttackReport, criterion: str, names: tuple[str, ...], limit: 
             continue
         found = report[name]
         value = None if found.gain is None else found.gain if found.better else 0.0
-        figures.append(Figure(criterion, name, value, limit, found.control, found.sentence))
+        figures.append(MeasuredRisk(criterion, name, value, limit, found.control, found.sentence))
     return figures

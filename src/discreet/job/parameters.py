@@ -110,7 +110,9 @@ PARAMETERS: dict[str, Parameter] = {
         choices=("unknown", "value"),
         default="unknown",
     ),
-    "time_limit": Parameter("End the search then.", "seconds", "SECONDS", group="quality"),
+    "time_limit": Parameter(
+        "End the search then; the scheme best ends after 60 by default.", "seconds", "SECONDS", group="quality"
+    ),
     "threads": Parameter(
         "How many cores a long search may use; by default all there are.", "count", "N", group="quality"
     ),

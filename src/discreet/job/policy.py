@@ -5,6 +5,7 @@ Rules at the top are errors; the same rules under ``warn`` are warnings. ``table
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -14,6 +15,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from discreet.errors import UsageError
 from discreet.job.file_fields import Roles, Texts, explain_fields
 from discreet.runtime.locations import as_path
+from discreet.runtime.notebook_html import card, table
 from discreet.schema import as_type
 
 __all__ = ["Policy", "Rules"]
@@ -155,3 +157,28 @@ class Policy(Rules):
             if fnmatch(name, pattern) or fnmatch(Path(name).name, pattern):
                 return policy
         return self
+
+    def _repr_html_(self) -> str:
+        fields = self.to_dict()
+        warn, tables = fields.pop("warn", {}), fields.pop("tables", {})
+        body = [_rules_table("", fields)] if fields else []
+        if warn:
+            body.append(_rules_table("Warnings", warn))
+        body += [_rules_table(f"Tables named {pattern}", rules) for pattern, rules in tables.items()]
+        return card("What a table must keep to", *body or ["<p>No rule.</p>"])
+
+
+def _rules_table(title: str, rules: Mapping[str, Any]) -> str:
+    """Return rules and what they ask for, as a table for notebooks."""
+    return table(title, ["rule", "asks for"], [[name, _rule_text(value)] for name, value in rules.items()], text=(1,))
+
+
+def _rule_text(value: Any) -> str:
+    """Return what a rule asks for as text.
+
+    >>> _rule_text({"highest": 0.2, "average": 0.05}), _rule_text(["k(5)", "t(0.2)"])
+    ('highest: 0.2, average: 0.05', 'k(5), t(0.2)')
+    """
+    if isinstance(value, Mapping):
+        return ", ".join(name if each is None else f"{name}: {_rule_text(each)}" for name, each in value.items())
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

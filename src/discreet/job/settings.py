@@ -189,8 +189,11 @@ def _schemes(choice: Any) -> Scheme | dict[str, Scheme]:
     except UsageError as error:
         aliases = [alias for scheme in SCHEMES.members().values() for alias in scheme.aliases]
         if isinstance(choice, str) and error.topic == "unknown-name":
-            hint = did_you_mean(choice, [*SCHEMES.members(), *aliases, "best"])
-            if "'best'" in hint:
+            best, closest = (
+                did_you_mean(choice, names) for names in (["best"], [*SCHEMES.members(), *aliases, "best"])
+            )
+            if best:
+                hint = best if closest == best else f"{best[:-1]} or {closest.removeprefix('did you mean ')}"
                 raise UsageError(f"There is no scheme '{choice}'; {hint}", topic="unknown-name") from None
         raise
 

@@ -42,6 +42,8 @@ __all__ = ["CANDIDATES", "Alternative", "best_of_schemes", "class_sizes", "on_sc
 CANDIDATES = ("full-domain", "subtree", "local")
 _SECONDS = 60.0
 """Time for all searches together, unless the user gives a limit."""
+_LEAST = 0.1
+"""Time that even the last search has."""
 
 
 @dataclass(frozen=True)
@@ -142,9 +144,12 @@ def best_of_schemes(settings: JobSettings, progress: ProgressCallback | None, bu
     tried: list[Alternative] = []
     errors: list[DiscreetError] = []
     listener = _LISTENER.get()
-    for prepared in _prepared(settings):
+    clock = _SharedClock(_SECONDS if settings.time_limit is None else settings.time_limit, budget)
+    for prepared in _prepared(settings, clock):
         if listener is not None:
             listener(_name(prepared), list(tried))
+        # Every full-domain recoding is a cut, so subtree generalization need not do worse.
+        budget.start = attempts[0].solution.blocks if attempts and _name(prepared) == "subtree" else None
         try:
             attempt = _Attempt(prepared, *search(prepared, progress, budget))
         except (UnsupportedCombinationError, InfeasibleError, NothingFoundError, InterruptedRun) as refused:
@@ -158,6 +163,7 @@ def best_of_schemes(settings: JobSettings, progress: ProgressCallback | None, bu
             break
     if not attempts:
         raise errors[0]
+    time_is_up = clock.left <= 0
     best = min(attempts, key=lambda attempt: attempt.solution.cost)
     job = {
         **best.prepared.settings.describe_search(),
@@ -169,18 +175,31 @@ def best_of_schemes(settings: JobSettings, progress: ProgressCallback | None, bu
     others = time.monotonic() - began - sum(release.stats["seconds"].values())
     release.stats["seconds"]["other schemes"] = max(others, 0.0)
     note = _note(_name(best.prepared), tried)
+    if settings.time_limit is None and time_is_up:
+        note += f" The searches ended after {_SECONDS:g} seconds, as no time limit was given; more time may save more."
     return replace(release, notes=(*release.notes, Private(note) if LeftOut.of(release).total else note))
 
 
-def _prepared(settings: JobSettings) -> Iterator[Prepared]:
+class _SharedClock:
+    """The time limit of all searches together; compiling does not count."""
+
+    def __init__(self, limit: float, budget: Budget) -> None:
+        self.budget = budget
+        self.ends = time.monotonic() - budget.preparing + limit
+
+    @property
+    def left(self) -> float:
+        """The seconds left."""
+        return self.ends + self.budget.preparing - time.monotonic()
+
+
+def _prepared(settings: JobSettings, clock: _SharedClock) -> Iterator[Prepared]:
     """Yield the table prepared for each scheme; schemes that need the same counts share them."""
-    limit = _SECONDS if settings.time_limit is None else settings.time_limit
-    ends = time.monotonic() + limit
     known: Prepared | None = None
     for number, name in enumerate(CANDIDATES):
         scheme = SCHEMES.make(name)
-        share = max(ends - time.monotonic(), 0.0) / (len(CANDIDATES) - number)
-        own = replace(settings, scheme=scheme, time_limit=max(share, 0.1))
+        share = clock.left / (len(CANDIDATES) - number)
+        own = replace(settings, scheme=scheme, time_limit=max(share, _LEAST))
         if known is not None and scheme.is_global:
             schemes = scheme_of_each(list(known.schema.quasi_identifiers), scheme)
             yield replace(known, settings=own, schemes=schemes)

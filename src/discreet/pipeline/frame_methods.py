@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from discreet.evaluate import RiskReport
+    from discreet.evaluate import FoundPerson, RiskReport
     from discreet.pipeline.audit import Audit
     from discreet.pipeline.front import Front
+    from discreet.pipeline.look import Look
     from discreet.pipeline.release import Release
     from discreet.report.check_result import CheckResult
 
@@ -19,6 +21,12 @@ class FrameMethods:
 
     def __init__(self, frame: Any) -> None:
         self._frame = frame
+
+    def look(self) -> Look:
+        """Call :func:`discreet.look`."""
+        from discreet.pipeline.look import look
+
+        return look(self._frame)
 
     def anonymize(self, **arguments: Any) -> Release:
         """Call :func:`discreet.anonymize`."""
@@ -49,3 +57,9 @@ class FrameMethods:
         from discreet.evaluate import risk
 
         return risk(self._frame, **arguments)
+
+    def find(self, known: Mapping[str, Any], **arguments: Any) -> FoundPerson:
+        """Call :func:`discreet.find`."""
+        from discreet.evaluate import find
+
+        return find(self._frame, known, **arguments)

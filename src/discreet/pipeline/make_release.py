@@ -93,7 +93,9 @@ def make_release(
         audit=verdict,
         job=job,
         notes=_notes(prepared, problem, solution, counted, [*_recorded(prepared, choices), *about_hidden(verdict)]),
-        kept=prepared.undecided.kept,
+        kept=tuple(
+            replace(column, unique=verdict.unique.get(column.name, column.unique)) for column in prepared.undecided.kept
+        ),
         stats=cast(
             "ReleaseStats",
             {**_population(prepared), **figures, **solution.stats, "seconds": prepared.clock.seconds},

@@ -100,7 +100,7 @@ class Release:
     notes: tuple[str, ...]
     """Choices that were made for the user, and what else is good to know; :attr:`warnings` come first."""
     kept: tuple[KeptColumn, ...]
-    """The columns without a role, which are released unchanged, and the share of rows with a unique value."""
+    """The columns without a role, which are released unchanged, and the share of released rows with a unique value."""
     stats: ReleaseStats
     """The size of the search space, how much of it was examined, and the seconds of each stage."""
     trace: tuple[Progress, ...]

@@ -37,7 +37,10 @@ class KeptColumn:
 
     name: str
     unique: float | None
-    """The share of non-missing values that occur once; None if they cannot be counted."""
+    """The share of non-missing values that occur once; None if they cannot be counted.
+
+    Of a release, those of the released rows; for tables too large to group again, those of all rows.
+    """
     confirmed: bool
     """Whether the user confirmed it (``keep``)."""
     reasons: tuple[str, ...] = ()

@@ -60,7 +60,11 @@ def to_dict(release: Release, *, exact: bool = False) -> dict[str, Any]:
         "notes": [*map(str, notes), *_withheld(left_out, exact)],
         "warnings": [str(note) for note in notes if isinstance(note, Caution)],
         "kept": [
-            {"name": column.name, "unique": rounded_percent(column.unique, release.n), "confirmed": column.confirmed}
+            {
+                "name": column.name,
+                "unique": rounded_percent(column.unique, release.audit.rows),
+                "confirmed": column.confirmed,
+            }
             for column in release.kept
         ],
         "seconds": release.stats["seconds"],

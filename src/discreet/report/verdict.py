@@ -18,10 +18,10 @@ from discreet.runtime.notebook_html import card, findings
 from discreet.runtime.plurals import amount
 
 if TYPE_CHECKING:
-    from discreet.pipeline.audit.verdict import Certainty
+    from discreet.pipeline.audit.verdict import AttributeDisclosure
     from discreet.pipeline.release import Release
 
-__all__ = ["Finding", "Level", "Verdict", "make_verdict"]
+__all__ = ["Level", "Verdict", "VerdictSentence", "make_verdict"]
 
 Level = Literal["ok", "caution", "danger"]
 _ORDER: dict[Level, int] = {"danger": 0, "caution": 1, "ok": 2}
@@ -45,7 +45,7 @@ _WIDE_GAP, _VOID_GAP = 0.1, 0.9
 
 
 @dataclass(frozen=True)
-class Finding:
+class VerdictSentence:
     """One sentence of a verdict, and how serious it is."""
 
     level: Level
@@ -56,7 +56,7 @@ class Finding:
 class Verdict:
     """How safe and how useful a release is, the most serious finding first."""
 
-    findings: tuple[Finding, ...]
+    findings: tuple[VerdictSentence, ...]
 
     @property
     def level(self) -> Level:
@@ -91,7 +91,7 @@ class Verdict:
 def make_verdict(release: Release) -> Verdict:
     """Weigh everything that a release hands out."""
     if not release.audit.rows:
-        return Verdict((Finding("caution", "Nothing was released: every row was left out."),))
+        return Verdict((VerdictSentence("caution", "Nothing was released: every row was left out."),))
     findings = [
         *_promises(release),
         *_kept_columns(release),
@@ -99,36 +99,36 @@ def make_verdict(release: Release) -> Verdict:
         *_class_sizes(release),
         *_left_out(release),
         *_usefulness(release),
-        *(Finding("caution", str(note)) for note in handed_over(release.notes) if isinstance(note, Caution)),
+        *(VerdictSentence("caution", str(note)) for note in handed_over(release.notes) if isinstance(note, Caution)),
     ]
     if all(finding.level == "ok" for finding in findings):
-        findings.append(Finding("ok", "No column that is released unchanged singles people out."))
+        findings.append(VerdictSentence("ok", "No column that is released unchanged singles people out."))
     return Verdict(tuple(sorted(findings, key=lambda finding: _ORDER[finding.level])))
 
 
-def _promises(release: Release) -> Iterator[Finding]:
+def _promises(release: Release) -> Iterator[VerdictSentence]:
     if not release.audit.passed:
-        yield Finding("danger", "The release breaks a promise; do not share it.")
+        yield VerdictSentence("danger", "The release breaks a promise; do not share it.")
 
 
-def _kept_columns(release: Release) -> Iterator[Finding]:
+def _kept_columns(release: Release) -> Iterator[VerdictSentence]:
     """Judge the columns that are released unchanged by how many rows have a value of their own."""
     for column in release.kept:
-        unique = release.audit.unique.get(column.name, column.unique)
+        unique = column.unique
         if column.role != "" or unique is None:
             continue
         if unique >= _IDENTIFYING:
-            yield Finding(
+            yield VerdictSentence(
                 "danger",
                 f"Column '{column.name}' is released unchanged and has a value of its own in "
                 f"{_part(unique, release.audit.rows, ' that have one')}: whoever knows it finds the person.",
             )
         elif column.stops:
             why = column.reasons[0] if column.reasons else "it could identify people"
-            yield Finding("caution", f"Column '{column.name}' is released unchanged: {why}.")
+            yield VerdictSentence("caution", f"Column '{column.name}' is released unchanged: {why}.")
     together = release.audit.singled_out
     if together is not None and together >= _TOGETHER:
-        yield Finding(
+        yield VerdictSentence(
             "caution",
             f"The columns released unchanged single out {_part(together, release.audit.rows)} together: whoever knows "
             "enough of them finds the person.",
@@ -140,13 +140,13 @@ def _part(share: float, rows: int, which: str = "") -> str:
     return f"{rounded_percent(share, rows)} of the rows{which}" if rows >= LEAST_ROWS else "part of the rows"
 
 
-def _secrets(release: Release) -> Iterator[Finding]:
+def _secrets(release: Release) -> Iterator[VerdictSentence]:
     """Judge how surely sensitive values can be told, and how much of that is no more than a good guess."""
     for found in release.audit.certainties:
         hidden = release.audit.hidden.get(found.column)
         if hidden is not None and hidden.known:
             where = amount(hidden.known_classes, "class", "classes")
-            yield Finding(
+            yield VerdictSentence(
                 "danger",
                 f"Suppressed values of '{found.column}' can only be one value in {where} and so are known for certain; "
                 "choose violating-values(hide=ambiguous) or class-values.",
@@ -154,28 +154,28 @@ def _secrets(release: Release) -> Iterator[Finding]:
         yield from _secret(found)
 
 
-def _secret(found: Certainty) -> Iterator[Finding]:
+def _secret(found: AttributeDisclosure) -> Iterator[VerdictSentence]:
     guess = f"; in the whole release {_share(found.usual)} have that value"
     if found.highest >= _SURE:
         if found.certain:
             text = f"'{found.column}' is known for certain for {_share(found.certain)} of the people"
         else:
             text = f"'{found.column}' can be told with {percent(found.highest)} certainty for some people"
-        yield Finding("danger", f"{text}{guess}.")
+        yield VerdictSentence("danger", f"{text}{guess}.")
     elif found.highest >= _LIKELY:
         text = f"'{found.column}' can be told with {percent(found.highest)} certainty for some people"
-        yield Finding("caution", f"{text}{guess}.")
+        yield VerdictSentence("caution", f"{text}{guess}.")
     elif found.highest:
-        yield Finding("ok", f"'{found.column}' can be told with {percent(found.highest)} certainty at most.")
+        yield VerdictSentence("ok", f"'{found.column}' can be told with {percent(found.highest)} certainty at most.")
     else:
-        yield Finding("ok", f"No class tells more about '{found.column}' than a guess by its frequent values.")
+        yield VerdictSentence("ok", f"No class tells more about '{found.column}' than a guess by its frequent values.")
 
 
 def _share(share: float) -> str:
     return "under 1 %" if share < 0.01 else percent(share)
 
 
-def _class_sizes(release: Release) -> Iterator[Finding]:
+def _class_sizes(release: Release) -> Iterator[VerdictSentence]:
     smallest = release.audit.smallest_class
     others = amount(smallest - 1, "other")
     if smallest < _SMALLER:
@@ -184,30 +184,32 @@ def _class_sizes(release: Release) -> Iterator[Finding]:
             if smallest == 1
             else f"Some people share their released values with {others} only."
         )
-        yield Finding("danger", text)
+        yield VerdictSentence("danger", text)
     elif smallest < _SMALL:
-        yield Finding("caution", f"Some people share their released values with {others} only.")
+        yield VerdictSentence("caution", f"Some people share their released values with {others} only.")
     else:
-        yield Finding("ok", f"Everybody shares their released values with at least {others}.")
+        yield VerdictSentence("ok", f"Everybody shares their released values with at least {others}.")
 
 
-def _left_out(release: Release) -> Iterator[Finding]:
+def _left_out(release: Release) -> Iterator[VerdictSentence]:
     left_out = LeftOut.of(release)
     if left_out.rows and left_out.total / left_out.rows >= _MANY_LEFT_OUT:
-        yield Finding("caution", f"{percent(left_out.total / left_out.rows)} of the rows were left out.")
+        yield VerdictSentence("caution", f"{percent(left_out.total / left_out.rows)} of the rows were left out.")
 
 
-def _usefulness(release: Release) -> Iterator[Finding]:
+def _usefulness(release: Release) -> Iterator[VerdictSentence]:
     empty = [f"'{column.name}'" for column in release.columns if column.values == 1 and (column.of or 2) > 1]
     if empty:
         says = "says" if len(empty) == 1 else "say"
-        yield Finding("caution", f"{_listed(empty)} {says} nothing any more: all rows have the same value.")
+        yield VerdictSentence("caution", f"{_listed(empty)} {says} nothing any more: all rows have the same value.")
     if LeftOut.of(release).hides_cost or release.score is not None or release.drawn:
         return
     if release.normalized_cost > _MUCH_LOST and not empty:
-        yield Finding("caution", f"Much detail is lost: {percent(release.normalized_cost)} of what could be lost.")
+        yield VerdictSentence(
+            "caution", f"Much detail is lost: {percent(release.normalized_cost)} of what could be lost."
+        )
     if release.status != "optimal" and _WIDE_GAP < release.gap < _VOID_GAP:
-        yield Finding("ok", f"A longer search could save up to {percent(release.gap)} of the loss.")
+        yield VerdictSentence("ok", f"A longer search could save up to {percent(release.gap)} of the loss.")
 
 
 def _listed(names: list[str]) -> str:

@@ -68,6 +68,8 @@ class Budget:
     """The most threads that search at a time; None uses every core that this process may use."""
     while_paused: Callable[[], AbstractContextManager[Any]] = nullcontext
     """Context in which paused work is done."""
+    start: Sequence[IntArray] | None = None
+    """A recoding to begin with: for each attribute the block of each leaf. Solvers that cannot use it ignore it."""
     drawn: bool = field(default=False, init=False)
     """Whether random numbers were drawn, so that the solution depends on the seed."""
     preparing: float = field(default=0.0, init=False)

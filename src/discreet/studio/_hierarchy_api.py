@@ -13,9 +13,9 @@ from urllib.parse import quote
 from starlette.responses import Response
 
 from discreet.errors import UsageError
+from discreet.report.plain_labels import plain_label
 from discreet.schema import Domain, Hierarchy
 from discreet.studio._hierarchies import edit
-from discreet.studio._labels import plain_label
 from discreet.studio._project import builder
 from discreet.studio._table import PAGE
 from discreet.studio._tree_view import TreeView, table_page

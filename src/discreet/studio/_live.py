@@ -11,8 +11,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from discreet.pipeline.best_scheme import class_sizes
+from discreet.report.plain_labels import plain_label
 from discreet.runtime.integer_codes import add_up, numbered
-from discreet.studio._labels import plain_label
 from discreet.studio._lattice import leaves_of
 from discreet.studio._table import shown_text
 

@@ -17,9 +17,9 @@ from discreet.engines import exactly, open_source
 from discreet.problem import PRIVACY
 from discreet.report.class_sizes import ClassSizes, edges_for
 from discreet.report.numbers import number_text
+from discreet.report.plain_labels import plain_label
 from discreet.runtime.text_form import format_text
 from discreet.schema import Domain, infer_type, make_domain, text_of
-from discreet.studio._labels import plain_label
 from discreet.studio._lattice import steps
 from discreet.studio._plain import plain
 from discreet.studio._script import MAPPING

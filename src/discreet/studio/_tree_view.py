@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import UsageError
+from discreet.report.plain_labels import plain_label
 from discreet.runtime.integer_codes import add_up
 from discreet.schema import Domain, Type
-from discreet.studio._labels import plain_label
 
 __all__ = ["TreeView", "table_page"]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from depth import DEEP
 from discreet.problem import Problem
 from discreet.runtime.integer_codes import by_appearance
 from discreet.solve import Budget
@@ -21,12 +22,13 @@ def problem_of(seed, rows=(30, 60), leaves=(3, 8), **parts):
     return Problem.build(sample.counts, **{"privacy": "k(3)", "suppression": "class-records", **parts})
 
 
+@pytest.mark.scaled
 @pytest.mark.parametrize("kind", ["class-records", "none", "budget(0.1)"])
 @pytest.mark.parametrize("cost", ["DM", "HDM", "LM"])
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_what_it_finds_is_allowed_and_costs_what_it_says(scheme, cost, kind):
-    for seed in range(5):
-        problem = problem_of(seed, scheme=scheme, cost=cost, suppression=kind)
+    for seed in range(5 if DEEP else 1):
+        problem = problem_of(seed, leaves=(3, 8 if DEEP else 6), scheme=scheme, cost=cost, suppression=kind)
         search = PartitionSearch(problem, Budget(), None)
         start = [own.most_general() for own in search.root]
         before = search._try(tuple(own.fixed(blocks) for own, blocks in zip(search.root, start, strict=True)))
@@ -62,7 +64,7 @@ def test_the_optimum_of_a_small_table():
 
 def test_sets_of_many_values_are_better_than_runs():
     """Attributes of more than 16 values are searched by annealing, not only by runs."""
-    sample = random_sample(1, rows=(400, 400), attributes=(2, 2), leaves=(24, 24), height=(1, 1), spare=0)
+    sample = random_sample(1, rows=(200, 200), attributes=(2, 2), leaves=(18, 18), height=(1, 1), spare=0)
     costs = {}
     for scheme in ("ordered", "set"):
         problem = Problem.build(sample.counts, privacy="k(5)", cost="HDM", suppression="class-records", scheme=scheme)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from cases import MODELS
+from depth import cases, enough
 from discreet.errors import InfeasibleError, UsageError
 from discreet.problem import Problem
 from discreet.solve import SOLVERS, Budget
@@ -40,11 +41,12 @@ def random_problem(seed, rng, **parts):
         return None
 
 
+@pytest.mark.scaled
 @pytest.mark.parametrize("text", SOLVING)
 def test_random_tables(text):
     rng = np.random.default_rng(SOLVING.index(text))
     solved = 0
-    for seed in rng.integers(0, 1 << 30, size=250):
+    for seed in rng.integers(0, 1 << 30, size=cases(250)):
         problem = random_problem(int(seed), rng)
         if problem is None:
             continue
@@ -54,7 +56,7 @@ def test_random_tables(text):
         solved += 1
         sizes = audited(make_task(problem), found.groups)
         assert found.classes == sizes.size
-    assert solved > 80
+    assert solved > enough(80)
 
 
 @pytest.mark.parametrize("text", SOLVING)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from html import escape
 from typing import Any, Literal
 
+from discreet.runtime.notebook_html import card, figures, note_list, table
 from discreet.runtime.plurals import amount
 
 __all__ = ["FoundPerson", "LearntColumn", "LearntValue", "Side"]
@@ -138,6 +140,28 @@ class FoundPerson:
                 lines.append(f"  and {amount(len(each.values) - _SHOWN, 'other value')}")
         lines += ["", *self.notes] if self.notes else []
         return "\n".join(line.rstrip() for line in lines)
+
+    def _repr_html_(self) -> str:
+        danger = self.found or any(each.sensitive for each in self.certain)
+        original = [] if self.before is None else [("in the original table", f"{self.before:,}", "rows match")]
+        crowds = [*original, ("in the release", f"{self.after:,}", f"of {self.rows:,} rows can be this person")]
+        known = ", ".join(f"{column} = {value}" for column, value in self.known.items())
+        level = "danger" if danger else "caution" if self.certain else "ok"
+        sentences = "".join(f"<p>{escape(sentence)}</p>" for sentence in self.sentences)
+        learnt = map(self._learnt_table, self.learnt)
+        return card(f"Known: {known}", figures(crowds), sentences, *learnt, note_list(self.notes), level=level)
+
+    def _learnt_table(self, learnt: LearntColumn) -> str:
+        """Return what the crowd tells about a column, as a table."""
+        with_before = self.before is not None
+        title = f"{learnt.column} (sensitive)" if learnt.sensitive else learnt.column
+        rows = [
+            [_name(each), *([_share(each.before)] if with_before else []), _share(each.after)]
+            for each in learnt.values[:_SHOWN]
+        ]
+        more = len(learnt.values) - _SHOWN
+        shown = table(title, ["value", *(["before"] if with_before else []), "after"], rows)
+        return shown + (f'<p class="quiet">and {amount(more, "other value")}</p>' if more > 0 else "")
 
     def __repr__(self) -> str:
         return f"FoundPerson(before={self.before}, after={self.after:,}, rows={self.rows:,})"

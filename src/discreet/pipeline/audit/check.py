@@ -20,7 +20,7 @@ from discreet.pipeline.audit.population import AuditedPopulation
 from discreet.pipeline.audit.readers import open_table
 from discreet.pipeline.audit.reference import ReferenceValues, make_reference, missing_values, original_counts
 from discreet.pipeline.audit.table import AuditedTable
-from discreet.pipeline.audit.verdict import Audit, Certainty, Check
+from discreet.pipeline.audit.verdict import AttributeDisclosure, Audit, Check
 from discreet.problem import PRIVACY, SUPPRESSION, Groups, PrivacyModel, Suppression
 from discreet.problem.hidden_values import HiddenValues, hiding_classes, thresholds
 from discreet.report.class_sizes import ClassSizes
@@ -116,7 +116,7 @@ class AuditRequest:
     read_back: Callable[[str, pl.Series], pl.Series] | None = None
     """Takes a column and values as they were read, and returns what they were before they were written."""
     certainty_of: Sequence[str] = ()
-    """Sensitive columns besides those of the models whose :class:`Certainty` is measured."""
+    """Sensitive columns besides those of the models whose :class:`AttributeDisclosure` is measured."""
     unchanged: Sequence[str] = ()
     """Columns released unchanged; the audit measures how many rows they single out, each and together."""
     made_for: str | None = None
@@ -187,7 +187,7 @@ class AuditRequest:
             for column in found
         )
 
-    def _certainty(self, column: str, values: pl.Series, classes: ReleasedClasses) -> Certainty:
+    def _certainty(self, column: str, values: pl.Series, classes: ReleasedClasses) -> AttributeDisclosure:
         """Measure how surely classes give a sensitive column away; shares are of values known before suppression."""
         known = values.is_not_null() | (self.missing_sensitive == "value")
         counts = (
@@ -202,11 +202,11 @@ class AuditRequest:
         usual = counts.select(pl.col("rows").sum().over("value")).to_series().to_numpy() / total
         telling = np.where(share >= usual + _TELLING, share, 0.0)
         if not telling.any():
-            return Certainty(column, 0.0, 0.0, float(usual.max(initial=0.0)))
+            return AttributeDisclosure(column, 0.0, 0.0, float(usual.max(initial=0.0)))
         highest = float(telling.max())
         rarest = float(usual[telling == highest].min())  # of several values that are told as surely
         certain = np.unique(group[telling > 1 - 1e-9])
-        return Certainty(column, highest, float(classes.sizes[certain].sum() / total), rarest)
+        return AttributeDisclosure(column, highest, float(classes.sizes[certain].sum() / total), rarest)
 
     def _hidden(self, groups: Mapping[str, Groups], models: Sequence[PrivacyModel]) -> dict[str, HiddenValues]:
         """Measure what the hidden values of each sensitive attribute can be."""

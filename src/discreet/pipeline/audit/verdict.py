@@ -13,7 +13,7 @@ from discreet.report.notebook import audit_html
 from discreet.report.numbers import number_text
 from discreet.runtime.plurals import amount
 
-__all__ = ["Audit", "Certainty", "Check"]
+__all__ = ["AttributeDisclosure", "Audit", "Check"]
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Certainty:
+class AttributeDisclosure:
     """How surely the classes give a sensitive column away, whatever was promised.
 
     A class whose people nearly all have a value tells something only if others do not: a value counts where its share
@@ -58,7 +58,7 @@ class Audit:
     """For columns released unchanged, the share of released rows with a value of their own, of those that have one."""
     singled_out: float | None = None
     """The share of rows that quasi-identifiers and columns released unchanged single out together, if measured."""
-    certainties: tuple[Certainty, ...] = field(default=(), repr=False)
+    certainties: tuple[AttributeDisclosure, ...] = field(default=(), repr=False)
     """What the classes give away about sensitive columns."""
     hidden: Mapping[str, HiddenValues] = field(default_factory=dict, repr=False)
     """For each sensitive column with suppressed values, what these can be."""

@@ -23,10 +23,11 @@ from discreet.report.charts.svg import (
 )
 from discreet.report.class_sizes import ClassSizes, edges_for
 from discreet.report.numbers import percent
+from discreet.report.plain_labels import plain_label
 from discreet.runtime.plurals import amount
 
 if TYPE_CHECKING:
-    from discreet.report.columns import Bar, Box, ReleasedColumn
+    from discreet.report.columns import Box, ReleasedColumn
     from discreet.report.ranges import RangeCounts
 
 __all__ = ["bar_chart", "size_chart", "size_names", "size_range_chart", "spread_chart", "tree_chart"]
@@ -180,13 +181,13 @@ def bar_chart(column: ReleasedColumn, total: int, width: float = WIDTH) -> str:
     label = f"{column.name}: how many people have each of {amount(column.values, 'released value')}"
     divided = any(len(bar.parts) > 1 for bar in column.bars)
     top = 26.0 if divided else 4.0
-    parts = _bar_parts(column.bars, total, (top, width), divided)
+    parts = _bar_parts(column, total, (top, width), divided)
     return chart(top + 24 * len(column.bars) + 4, label, parts, width=width)
 
 
-def _bar_parts(bars: Sequence[Bar], total: int, room: tuple[float, float], divided: bool) -> Iterator[str]:
-    top, wide = room
-    names = [bar.name or amount(bar.values, "other value") for bar in bars]
+def _bar_parts(column: ReleasedColumn, total: int, room: tuple[float, float], divided: bool) -> Iterator[str]:
+    bars, (top, wide) = column.bars, room
+    names = [plain_label(bar.name, column.type) or amount(bar.values, "other value") for bar in bars]
     figures = [f"{bar.rows:,} · {percent(bar.rows / max(total, 1))}" for bar in bars]
     left = min(max(max(map(text_width, names)) + 12, 50), 0.39 * wide)
     right = wide - max(text_width(words, 12) for words in figures) - 8
@@ -237,7 +238,7 @@ def _tree_parts(column: ReleasedColumn, width: float) -> Iterator[str]:
             yield f'<path d="{between}" stroke="{_C.cloud}"/>' if between else ""
         for box, (x, end) in zip(row, pairwise(ends), strict=True):
             if box.state != "below":
-                yield _box(x, y, end - x, box)
+                yield _box(x, y, end - x, box, plain_label(box.name, column.type))
 
 
 def _runs(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
@@ -251,12 +252,12 @@ def _runs(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
     yield from zip(firsts, [number for number in numbers if number + 1 not in there], strict=True)
 
 
-def _box(x: float, y: float, width: float, box: Box) -> str:
+def _box(x: float, y: float, width: float, box: Box, name: str) -> str:
     released = box.state == "released"
     style = f'{_AFTER} stroke="{_C.paper}"' if released else f'fill="{_C.paper}" stroke="{_C.soft}"'
     drawn = rect(x, y, max(width, 0.3), 22, style)
     letters = int((width - 6) / text_width("0", 12))
-    if box.name and letters >= min(len(box.name), 4):
+    if name and letters >= min(len(name), 4):
         colour = _C.paper if released else _C.ink
-        drawn += text_at(x + width / 2, y + 15, shortened(box.name, letters), colour, anchor="middle", size=12)
+        drawn += text_at(x + width / 2, y + 15, shortened(name, letters), colour, anchor="middle", size=12)
     return drawn

@@ -43,8 +43,8 @@ def find_knee(points: Sequence[FrontPoint], axis: Axis) -> Knee:
     """Return the point farthest from the line between the first choice that protects anybody and the last.
 
     Privacy is measured as risk: 1/k for k, 1/l for l; θ and the average risk are risks themselves, and t is a distance.
-    Risk and loss are scaled to [0, 1]. ``points`` are in the order of the axis. A point that loses three quarters of
-    the detail or more is never recommended.
+    Risk and loss are scaled to [0, 1]. ``points`` are in the order of the axis. Only points that lose less than half of
+    the detail are considered if there are any, and one that loses three quarters or more is never recommended.
     """
     if not points:
         raise UsageError("The front has no points, so there is nothing to suggest.")
@@ -66,9 +66,20 @@ def find_knee(points: Sequence[FrontPoint], axis: Axis) -> Knee:
             "Generalize fewer columns, allow more suppression, or choose another scheme.",
             recommended=False,
         )
+    under_half = np.array([point.normalized_loss < _MUCH_LOST for point in choices])
+    if under_half.any():
+        useful, much = under_half, "half of the detail"
+        warning = ""
+    else:
+        much = "three quarters of the detail"
+        warning = " No choice that protects anybody loses less than half of the detail; consider another scheme."
     first, last = choices[0], choices[-1]
     if len(choices) < 3 and useful[0]:
-        return Knee(first, f"Suggested: {named(first)}, the first choice that protects anybody.")
+        return Knee(
+            first,
+            f"Suggested: {named(first)}, the first choice that protects anybody, at "
+            f"{100 * first.normalized_loss:.0f} % of the loss of suppressing everything.{warning}",
+        )
     risk = np.array([_risk(axis, point) for point in choices])
     loss = np.array([point.loss for point in choices])
     gained = (risk[0] - risk) / ((risk[0] - risk[-1]) or 1.0)
@@ -80,7 +91,7 @@ def find_knee(points: Sequence[FrontPoint], axis: Axis) -> Knee:
         return Knee(
             chosen,
             f"Suggested: {named(chosen)}, at {share[1]:.0f} % of the loss of suppressing everything; every step beyond "
-            f"costs more than it protects{'' if useful.all() else ', or three quarters of the detail'}.",
+            f"costs more than it protects{'' if useful.all() else f', or {much}'}.{warning}",
         )
     kind = _KINDS.get(axis.name, "highest risk")
     before, now, least = (number_text(value) if kind == "distance" else _percent(value) for value in risk[[0, at, -1]])
@@ -88,12 +99,12 @@ def find_knee(points: Sequence[FrontPoint], axis: Axis) -> Knee:
         chosen,
         f"Suggested: {named(chosen)}. Compared with {named(first)}, the {kind} falls from {before} to {now}, and the "
         f"loss rises from {share[0]:.0f} to {share[1]:.0f} % of that of suppressing everything. Going on to "
-        f"{named(last)} would lower the {kind} to {least}, at a loss of {share[2]:.0f} %.",
+        f"{named(last)} would lower the {kind} to {least}, at a loss of {share[2]:.0f} %.{warning}",
     )
 
 
-_MOST_LOST = 0.75
-"""Points that lose as large a share of the detail are not recommended."""
+_MUCH_LOST, _MOST_LOST = 0.5, 0.75
+"""Points that lose as large a share of the detail are avoided, and not recommended."""
 _KINDS = {"average-risk": "average risk", "t": "distance"}
 """What the axes measure that is not the highest risk of anybody."""
 

@@ -249,7 +249,7 @@ def _result(release: Release) -> Iterator[Block]:
         yield Text("Values are counted among the people in the release.")
     if release.kept:
         unchanged = [
-            [column.name, rounded_percent(column.unique, release.n), "yes" if column.confirmed else "no"]
+            [column.name, rounded_percent(column.unique, release.audit.rows), "yes" if column.confirmed else "no"]
             for column in release.kept
         ]
         yield DataTable(["released unchanged", "rows with a value nobody else has", "confirmed"], unchanged, words=2)

@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 import polars as pl
 
 from discreet.schema.identifying._check_digits import NUMBERS, SHORTEST, bare_form
+from discreet.schema.identifying._free_text import CONTACTS, text_holds
 from discreet.schema.identifying._words import SENSITIVE, words_of
 
 __all__ = ["BIRTH", "DATES", "KINDS", "NAMES", "PERSON_NUMBER", "PLACES", "Kind", "Sighting", "sightings"]
@@ -260,6 +261,10 @@ def sightings(column: str, texts: pl.Series) -> list[Sighting]:
             found.setdefault(kind.kind, seen)
     for number in _checked(texts):
         found[number.kind] = number
+    for held in [] if matched.numbers else text_holds(texts):
+        if held == CONTACTS and found.keys() & {"telephone numbers", "e-mail addresses"}:
+            continue
+        found[held] = Sighting(held, "contents", True, held == CONTACTS, held)
     if not SENSITIVE.search(words) and matched.share(_PERSON_NAME) >= 0.8 and _different_names(texts):
         found[NAMES] = Sighting(NAMES, "contents", True, True, NAMES)
     codes = "other numbers or codes of a person"

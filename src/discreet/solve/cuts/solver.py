@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from discreet.counts import IntArray
 from discreet.errors import UnsupportedCombinationError
 from discreet.problem import Problem
 from discreet.problem.suppression.class_records import ClassRecords
@@ -29,6 +30,7 @@ from discreet.solve.cuts.kernels.search import (
     open_bound,
     run,
     start,
+    walk_to,
 )
 from discreet.solve.cuts.kernels.state import (
     BACKTRACK,
@@ -55,7 +57,7 @@ _AT_A_TIME = 0.1
 _PATIENCE = 3.0
 """Seconds to find out how many rows would have to be suppressed where no cut is valid."""
 _TRIALS = 20
-"""Trials of the local search between two checks of the clock."""
+"""Trials of the local search between two checks of the clock, at most."""
 _ROUNDING = 1e-12
 
 
@@ -215,12 +217,33 @@ class CutSearch:
         return self.complete
 
     def _find_incumbent(self) -> None:
-        """Find a good cut: descend greedily, then improve it by local search."""
+        """Find a good cut: improve the given one by local search, then what a greedy descent finds."""
+        if self.budget.start is not None:
+            self._begin_with(self.state.cut_tree.mark(self.budget.start))
+        if self._over:
+            return
         if self.evaluator is not None:
             self._descend_externally()
         else:
             self._descend()
         back_to_top(self.state.arrays)
+
+    def _begin_with(self, cut: Marks) -> None:
+        """Evaluate a given cut, and improve it where the kernels can."""
+        if self.evaluator is None:
+            while not walk_to(self.state.arrays, cut):
+                self._grow_at_top()
+            keep_if_better(self.state.arrays)
+            self._report()
+            self._improve(cut)
+        else:
+            while (above := np.flatnonzero(cut[self._open_values()] == 0)).size:
+                self._step(int(above[0]), SPECIALIZED)
+            self._report()
+        back_to_top(self.state.arrays)
+
+    def _open_values(self) -> IntArray:
+        return self.state.arrays.stacks.open[: int(self.state.now["open"])]
 
     def _descend(self) -> None:
         gain = np.full(self.state.arrays.tree.first.size, np.inf)
@@ -228,14 +251,20 @@ class CutSearch:
             self._grow_at_top()
             gain[:] = np.inf
         self._report()
-        if not self.found:
-            return
-        cut, cursor = self.cuts()[0][1].copy(), record(Cursor)
+        if self.found:
+            self._improve(self.cuts()[0][1].copy())
+
+    def _improve(self, cut: Marks) -> None:
+        """Improve a cut by local search until nothing helps or the time is over."""
+        gain, cursor = np.full(self.state.arrays.tree.first.size, np.inf), record(Cursor)
+        trials = 1
         while not self._over:
-            outcome = improve(self.state.arrays, gain, cut, cursor, _TRIALS)
+            begun = time.perf_counter()
+            outcome = improve(self.state.arrays, gain, cut, cursor, trials)
             self._report()
             if outcome == DONE:
                 break
+            trials = min(2 * trials, _TRIALS) if time.perf_counter() - begun < _AT_A_TIME else 1
             if outcome == GROW:
                 self._grow_at_top()
             else:

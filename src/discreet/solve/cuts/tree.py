@@ -59,6 +59,23 @@ class CutTree:
         coarser[value] = 1
         return coarser
 
+    def mark(self, blocks: Sequence[IntArray]) -> NDArray[np.int8]:
+        """Return the cut under which each leaf has the given block; each block must be all leaves of a value."""
+        least = np.full(self.auxiliary.size, np.iinfo(np.int64).max)
+        greatest = np.full(self.auxiliary.size, -1)
+        for lowest, block in zip(self.leaf_value, blocks, strict=True):
+            np.minimum.at(least, lowest, block)
+            np.maximum.at(greatest, lowest, block)
+        low, high = least.copy(), greatest.copy()
+        for path in self.tree.path:
+            below = np.flatnonzero(path >= 0)
+            np.minimum.at(low, path[below], least[below])
+            np.maximum.at(high, path[below], greatest[below])
+        whole = (low == high) & ~self.auxiliary
+        parent = self.tree.path[self.tree.depth - 1, np.arange(whole.size)]
+        below_whole: NDArray[np.bool_] = whole[parent] & (self.tree.depth > 0)
+        return np.asarray(whole & ~below_whole, dtype=np.int8)
+
     def blocks(self, mark: NDArray[np.int8]) -> tuple[IntArray, ...]:
         """Return for each attribute the block number of each leaf under a cut."""
         value = np.where(mark == 1, np.arange(mark.size), -1)

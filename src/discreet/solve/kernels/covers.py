@@ -18,13 +18,13 @@ from discreet.solve.kernels.jit import inner_kernel, kernel
 from discreet.solve.kernels.records import Records, layout
 
 __all__ = [
+    "ATTRIBUTE_COVER",
     "BITS",
-    "INTERVAL",
     "RANGE",
     "SET",
     "TABLE",
     "TREE",
-    "Interval",
+    "AttributeCover",
     "Points",
     "RatedAttribute",
     "Rates",
@@ -48,14 +48,14 @@ class RatedAttribute:
     node_start: int
 
 
-class Interval:
+class AttributeCover:
     """The cover of one attribute: the least and the greatest leaf; for sets ``low`` is the bit mask."""
 
     low: int
     high: int
 
 
-INTERVAL = layout(Interval)
+ATTRIBUTE_COVER = layout(AttributeCover)
 
 
 class Rates(NamedTuple):

@@ -52,7 +52,7 @@ from discreet.solve.partitions.kernels.blocks import (
 )
 from discreet.solve.partitions.open_partitions import AttributeItems, OpenPartitions, PricedPartitions
 
-__all__ = ["BoundInterrupted", "NodeBound", "NodeBounds", "PartitionBounds", "price_kind"]
+__all__ = ["BoundInterrupted", "BoundingMethod", "NodeBound", "PartitionBounds", "price_kind"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -89,7 +89,7 @@ class NodeBound:
     """Whether the total is the largest of the attributes' bounds rather than their sum."""
 
 
-class NodeBounds(Protocol):
+class BoundingMethod(Protocol):
     """What the search needs of a way to bound its nodes."""
 
     limit: float

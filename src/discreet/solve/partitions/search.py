@@ -28,7 +28,7 @@ from discreet.solve._base import Budget, Progress, ProgressCallback, nothing_fou
 from discreet.solve._class_arrays import Released
 from discreet.solve._recoding import Recoder
 from discreet.solve.partitions.annealing import PartitionAnnealing
-from discreet.solve.partitions.bounds import BoundInterrupted, NodeBound, NodeBounds, PartitionBounds
+from discreet.solve.partitions.bounds import BoundingMethod, BoundInterrupted, NodeBound, PartitionBounds
 from discreet.solve.partitions.large_sets import LargeSets
 from discreet.solve.partitions.listed import PartitionList
 from discreet.solve.partitions.open_partitions import OpenPartitions, PricedPartitions, PriceMemory
@@ -109,7 +109,7 @@ class PartitionSearch:
         budget: Budget,
         progress: ProgressCallback | None,
         direction: str = "auto",
-        bounds: type[NodeBounds] = PartitionBounds,
+        bounds: type[BoundingMethod] = PartitionBounds,
     ) -> None:
         self.problem, self.budget, self.progress, self.direction = problem, budget, progress, direction
         self.root = all_partitions(problem, bounds.block_rates(problem))

@@ -19,7 +19,7 @@ from discreet.solve._base import SOLVERS, Budget, Progress, ProgressCallback, So
 from discreet.solve._class_arrays import Released
 from discreet.solve._kernel_loading import five_rows, two_rows, warm_up
 from discreet.solve._recoding import Recoder, smallest_budget
-from discreet.solve.partitions.bounds import NodeBounds, PartitionBounds, price_kind
+from discreet.solve.partitions.bounds import BoundingMethod, PartitionBounds, price_kind
 from discreet.solve.partitions.search import PartitionSearch, all_partitions
 from discreet.solve.published.li_li.base import Direction
 from discreet.solve.published.li_li.search import LiLiTechniques, check_li_li, li_li_search
@@ -142,7 +142,7 @@ def solve_by_bounds(
     budget: Budget,
     progress: ProgressCallback | None,
     direction: str = "auto",
-    bounds: type[NodeBounds] = PartitionBounds,
+    bounds: type[BoundingMethod] = PartitionBounds,
 ) -> Solution:
     """Return the best partitions found by branch and bound and what is proven about them."""
     with budget.paused():

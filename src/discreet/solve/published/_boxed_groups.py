@@ -6,7 +6,7 @@ import numpy as np
 
 from discreet.counts import IntArray
 from discreet.solve._base import Budget
-from discreet.solve.kernels.covers import Interval
+from discreet.solve.kernels.covers import AttributeCover
 from discreet.solve.kernels.random import RandomState
 from discreet.solve.kernels.records import records
 from discreet.solve.kernels.requirements import Requirement
@@ -46,7 +46,7 @@ def make_groups(task: LocalTask, grouping: LocalGrouping) -> BoxedGroups:
         tail=np.concatenate([first[1:] - 1, none]),
         size=np.concatenate([np.add.reduceat(grouping.count, first[:-1]), 0 * none]),
         rate=np.zeros(count),
-        box=records(Interval, (2 * leaves, m)),
+        box=records(AttributeCover, (2 * leaves, m)),
         least=np.zeros(2 * leaves, dtype=np.int64),
         dearest=np.zeros(2 * leaves),
         used=np.array([n]),

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from discreet.solve.kernels.arrays import Floats, Ints
-from discreet.solve.kernels.covers import INTERVAL, SET, Points, Rates, rate_of
+from discreet.solve.kernels.covers import ATTRIBUTE_COVER, SET, Points, Rates, rate_of
 from discreet.solve.kernels.jit import kernel
 from discreet.solve.kernels.requirements import Requirement, holds, tally
 
@@ -44,7 +44,7 @@ def cut_order(
     models = requirement.model.size > 0
     best[: n + 1], begin[: n + 1] = np.inf, -1
     best[0] = 0.0
-    cover, rate = np.empty(m, INTERVAL), np.empty(m)
+    cover, rate = np.empty(m, ATTRIBUTE_COVER), np.empty(m)
     for end in range(1, n + 1):
         for i in range(m):
             cover[i].low = cover[i].high = codes[order[end - 1], i]

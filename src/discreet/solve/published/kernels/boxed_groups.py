@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.solve.kernels.covers import SET, Interval, Points, rate_of
+from discreet.solve.kernels.covers import SET, AttributeCover, Points, rate_of
 from discreet.solve.kernels.jit import inner_kernel, kernel
 from discreet.solve.kernels.records import Records, layout
 from discreet.solve.kernels.requirements import Requirement, clear, holds, tally
@@ -74,7 +74,7 @@ class BoxedGroups(NamedTuple):
     """(groups,) rows; 0 if the group no longer exists, and minus the rows if it is suppressed."""
     rate: NDArray[np.float64]
     """(groups,) what a row costs."""
-    box: Records[Interval]
+    box: Records[AttributeCover]
     """(2 * leaves, m) covers, those of the groups at the leaves."""
     least: NDArray[np.int64]
     """(2 * leaves,) no group in the box has fewer rows."""
@@ -85,14 +85,14 @@ class BoxedGroups(NamedTuple):
 
 
 @inner_kernel
-def cover_point(points: Points, box: Records[Interval], x: int, j: int) -> None:  # box OUT
+def cover_point(points: Points, box: Records[AttributeCover], x: int, j: int) -> None:  # box OUT
     """Let box x cover point j alone."""
     for i in range(box.shape[1]):
         box[x, i].low = box[x, i].high = points.codes[j, i]
 
 
 @inner_kernel
-def widen(points: Points, box: Records[Interval], x: int, j: int) -> None:  # box OUT
+def widen(points: Points, box: Records[AttributeCover], x: int, j: int) -> None:  # box OUT
     """Let box x cover point j too."""
     for i in range(box.shape[1]):
         code, cover = points.codes[j, i], box[x, i]
@@ -103,7 +103,7 @@ def widen(points: Points, box: Records[Interval], x: int, j: int) -> None:  # bo
 
 
 @inner_kernel
-def _join(points: Points, box: Records[Interval], x: int, y: int) -> None:  # box OUT
+def _join(points: Points, box: Records[AttributeCover], x: int, y: int) -> None:  # box OUT
     """Let box x cover box y too."""
     for i in range(box.shape[1]):
         cover, other = box[x, i], box[y, i]
@@ -114,14 +114,14 @@ def _join(points: Points, box: Records[Interval], x: int, y: int) -> None:  # bo
 
 
 @inner_kernel
-def _copy(box: Records[Interval], x: int, y: int) -> None:  # box OUT
+def _copy(box: Records[AttributeCover], x: int, y: int) -> None:  # box OUT
     """Let box x cover what box y covers."""
     for i in range(box.shape[1]):
         box[x, i].low, box[x, i].high = box[y, i].low, box[y, i].high
 
 
 @inner_kernel
-def joined_rate(points: Points, box: Records[Interval], x: int, y: int, limit: float) -> float:
+def joined_rate(points: Points, box: Records[AttributeCover], x: int, y: int, limit: float) -> float:
     """What a row costs under boxes x and y together; adding up stops at the limit."""
     total = 0.0
     for i in range(box.shape[1]):
@@ -136,7 +136,7 @@ def joined_rate(points: Points, box: Records[Interval], x: int, y: int, limit: f
 
 
 @inner_kernel
-def point_rate(points: Points, box: Records[Interval], x: int, j: int, limit: float) -> float:
+def point_rate(points: Points, box: Records[AttributeCover], x: int, j: int, limit: float) -> float:
     """What a row costs under box x with point j; adding up stops at the limit."""
     total = 0.0
     for i in range(box.shape[1]):
@@ -151,7 +151,7 @@ def point_rate(points: Points, box: Records[Interval], x: int, j: int, limit: fl
 
 
 @inner_kernel
-def least_rate(points: Points, box: Records[Interval], x: int, y: int, limit: float) -> float:
+def least_rate(points: Points, box: Records[AttributeCover], x: int, y: int, limit: float) -> float:
     """The least a row costs under box x with anything in box y; adding up stops at the limit.
 
     Of a set one value must join, unless the boxes share one; any will do, since rates depend on the number of values.

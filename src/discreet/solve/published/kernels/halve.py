@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.solve.kernels.covers import INTERVAL, Points
+from discreet.solve.kernels.covers import ATTRIBUTE_COVER, Points
 from discreet.solve.kernels.jit import inner_kernel, kernel
 from discreet.solve.kernels.random import RandomState
 from discreet.solve.kernels.requirements import Requirement
@@ -40,7 +40,7 @@ def halve_groups(
     A new group takes the number of one that no longer exists; ``parent`` says near which group it belongs, for each
     group at first itself.
     """
-    cover = np.empty((2, points.rates.attribute.size), INTERVAL)
+    cover = np.empty((2, points.rates.attribute.size), ATTRIBUTE_COVER)
     plan = np.empty(requirement.smallest, TAKEN)
     histogram = np.empty(requirement.cells, dtype=np.int64)
     share = np.empty(groups.point.size, dtype=np.int64)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.solve.kernels.covers import INTERVAL, Interval, Points
+from discreet.solve.kernels.covers import ATTRIBUTE_COVER, AttributeCover, Points
 from discreet.solve.kernels.jit import inner_kernel, kernel
 from discreet.solve.kernels.records import Records
 from discreet.solve.kernels.requirements import Requirement, clear, holds, tally
@@ -35,7 +35,7 @@ class _MendScratch(NamedTuple):
     """Scratch space of the search for rows."""
 
     stack: NDArray[np.int64]
-    trial: Records[Interval]
+    trial: Records[AttributeCover]
     """(1, m) the cover of a group with what it takes."""
     plan: Records[TakenRows]
     """(rows,) of the giver at hand, and of the best one."""
@@ -60,7 +60,7 @@ def mend(
     """
     scratch = _MendScratch(
         stack=np.empty(DEPTH, dtype=np.int64),
-        trial=np.empty((1, points.rates.attribute.size), INTERVAL),
+        trial=np.empty((1, points.rates.attribute.size), ATTRIBUTE_COVER),
         plan=np.empty(requirement.smallest, TAKEN),
         taken=np.empty(requirement.smallest, TAKEN),
         histogram=np.empty((2, requirement.cells), dtype=np.int64),
@@ -163,7 +163,7 @@ def plan_rows(
     giver: int,
     need: int,
     limit: float,
-    trial: Records[Interval],
+    trial: Records[AttributeCover],
     plan: Records[TakenRows],
 ) -> tuple[int, float]:  # trial, plan OUT
     """Take the rows a group lacks from one giver, always the nearest next.

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.solve.kernels.covers import Interval, Points
+from discreet.solve.kernels.covers import AttributeCover, Points
 from discreet.solve.kernels.jit import inner_kernel
 from discreet.solve.kernels.random import RandomState, random_bits
 from discreet.solve.kernels.records import Records
@@ -29,7 +29,7 @@ class SeedSplit(NamedTuple):
     rounds: int
     """Scans for seeds, at most."""
     random: RandomState
-    cover: Records[Interval]
+    cover: Records[AttributeCover]
     """(2, m) the covers of both parts."""
 
 

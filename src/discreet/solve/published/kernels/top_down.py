@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.solve.kernels.covers import INTERVAL, Points
+from discreet.solve.kernels.covers import ATTRIBUTE_COVER, Points
 from discreet.solve.kernels.jit import kernel
 from discreet.solve.kernels.random import RandomState
 from discreet.solve.published.kernels.seeds import SeedSplit, split_by_seeds
@@ -34,7 +34,7 @@ class Splitting(NamedTuple):
 def split_groups(points: Points, small: int, rounds: int, splitting: Splitting, most: int) -> None:  # splitting OUT
     """Split waiting groups of more than ``small`` rows until none waits or ``most`` points have been visited."""
     point, first, weights, waiting = splitting.point, splitting.first, points.weights, splitting.waiting
-    cover = np.empty((2, points.rates.attribute.size), INTERVAL)
+    cover = np.empty((2, points.rates.attribute.size), ATTRIBUTE_COVER)
     split = SeedSplit(splitting.same, weights, point, rounds, splitting.random, cover)
     visited = 0
     while waiting[0] > 0 and visited < most:

@@ -1,4 +1,4 @@
-"""Labels of hierarchies as people read them: 20–24 instead of [20, 25)."""
+"""Released values as charts and the studio show them: 20–24 instead of [20, 25). Released tables are not affected."""
 
 from __future__ import annotations
 
