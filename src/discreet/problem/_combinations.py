@@ -32,9 +32,11 @@ def check_combination(
     _check_hierarchy(table, cost, schemes)
     kind.check(models)
     _check_models(models, kind, schemes)
+    _check_matches(models, kind, schemes)
     _check_partial(table, cost, kind, models, schemes)
-    if not all(scheme.is_global for scheme in schemes):
-        _check_local(table, cost, limited)
+    local = next((scheme.name for scheme in schemes if not scheme.is_global), None)
+    if local is not None:
+        _check_local(table, cost, limited, local)
 
 
 def _check_hierarchy(table: CountTable, cost: Cost, schemes: Sequence[Scheme]) -> None:
@@ -42,7 +44,7 @@ def _check_hierarchy(table: CountTable, cost: Cost, schemes: Sequence[Scheme]) -
     if not cost.needs_hierarchy:
         return
     for attribute, scheme in zip(table.attributes, schemes, strict=True):
-        if scheme.name not in ("full-domain", "subtree", "local"):
+        if scheme.name not in ("full-domain", "subtree") and scheme.is_global:
             raise UnsupportedCombinationError(
                 f"The cost {cost.name}",
                 f"the scheme {scheme.name} of '{attribute.name}'",
@@ -62,7 +64,7 @@ def _check_models(models: Sequence[PrivacyModel], kind: Suppression, schemes: Se
                 "it depends on all classes together, which only searches of full-domain look at; choose full-domain"
             )
         else:
-            scheme = None if all(scheme.is_global for scheme in schemes) else "local"
+            scheme = next((scheme.name for scheme in schemes if not scheme.is_global), None)
             reason = (
                 "what groups show may overlap, so that nobody of the population belongs to one group alone; choose "
                 "full-domain, or subtree by annealing"
@@ -76,6 +78,33 @@ def _check_models(models: Sequence[PrivacyModel], kind: Suppression, schemes: Se
                 "it counts rows or people, which suppressing values does not change; choose none, a budget or "
                 "class-records",
             )
+
+
+def _check_matches(models: Sequence[PrivacyModel], kind: Suppression, schemes: Sequence[Scheme]) -> None:
+    """Refuse what is not defined, or not searched, where a hidden cell is equal to every value."""
+    model = next((model for model in models if model.counts_matches), None)
+    if model is None:
+        return
+    what, scheme = f"The privacy model {model.shown}", next((each for each in schemes if not each.flat), None)
+    if any(each.missing_matches for each in models):
+        raise UnsupportedCombinationError(
+            what, "a release made here", "it is for audits of other tables; choose unknown=matches"
+        )
+    if scheme is not None:
+        raise UnsupportedCombinationError(
+            what, f"the scheme {scheme.name}", "it is about rows with hidden cells; choose the scheme cells"
+        )
+    other = next((each for each in models if not each.counts_matches), None)
+    if other is not None:
+        raise UnsupportedCombinationError(
+            what,
+            f"the privacy model {other.shown}",
+            "rows that match form no classes for it to look at; leave one of the two out, or unknown=matches",
+        )
+    if kind.hides_values:
+        raise UnsupportedCombinationError(
+            what, f"the suppression {kind.name}", "it hides no sensitive values; choose none"
+        )
 
 
 def check_suppressed_before(kind: Suppression, cost: Cost, schemes: Sequence[Scheme]) -> None:
@@ -96,29 +125,29 @@ def check_suppressed_before(kind: Suppression, cost: Cost, schemes: Sequence[Sch
             )
 
 
-def _check_local(table: CountTable, cost: Cost, limited: Sequence[str]) -> None:
+def _check_local(table: CountTable, cost: Cost, limited: Sequence[str], scheme: str) -> None:
     """Refuse costs and limits that local recoding does not define, even if they had no effect."""
     if not cost.local:
         raise UnsupportedCombinationError(
-            f"The cost {cost.name}", "the scheme local", "choose NCP or LM, which say what each value loses"
+            f"The cost {cost.name}", f"the scheme {scheme}", "choose NCP or LM, which say what each value loses"
         )
     for attribute in table.attributes:
         rooted = attribute.tree and attribute.block_leaves[-1].size == 1
         if cost.needs_hierarchy and not rooted:
             raise UnsupportedCombinationError(
                 f"The cost {cost.name}",
-                f"the scheme local for '{attribute.name}'",
+                f"the scheme {scheme} for '{attribute.name}'",
                 "a range or set has no level; give the column a hierarchy with a root, or choose LM",
             )
         if attribute.name in limited and not attribute.tree and not cost.counts_values:
             raise UnsupportedCombinationError(
                 f"A limit on the levels of '{attribute.name}'",
-                "the scheme local",
+                f"the scheme {scheme}",
                 "give the column a hierarchy, leave the limit out or choose the scheme subtree",
             )
     if "labels" in cost.needs and table.labels is not None and (np.diff(table.labels.offsets) > 1).any():
         raise UsageError(
-            f"The cost {cost.name} under the scheme local needs to know the class label of each tuple; count rows of "
+            f"The cost {cost.name} under the scheme {scheme} needs to know the class label of each tuple; count rows of "
             "different labels as different tuples."
         )
 
