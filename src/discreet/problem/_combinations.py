@@ -32,7 +32,7 @@ def check_combination(
     _check_hierarchy(table, cost, schemes)
     kind.check(models)
     _check_models(models, kind, schemes)
-    _check_matches(models, kind, schemes)
+    _check_matches(table, models, cost, kind, schemes, limited)
     _check_partial(table, cost, kind, models, schemes)
     local = next((scheme.name for scheme in schemes if not scheme.is_global), None)
     if local is not None:
@@ -80,31 +80,53 @@ def _check_models(models: Sequence[PrivacyModel], kind: Suppression, schemes: Se
             )
 
 
-def _check_matches(models: Sequence[PrivacyModel], kind: Suppression, schemes: Sequence[Scheme]) -> None:
+def _check_matches(
+    table: CountTable,
+    models: Sequence[PrivacyModel],
+    cost: Cost,
+    kind: Suppression,
+    schemes: Sequence[Scheme],
+    limited: Sequence[str],
+) -> None:
     """Refuse what is not defined, or not searched, where a hidden cell is equal to every value."""
     model = next((model for model in models if model.counts_matches), None)
+    most = {getattr(scheme, "most", None) for scheme in schemes}
     if model is None:
+        if most != {None}:
+            raise UnsupportedCombinationError(
+                "A limit on the hidden cells of a row",
+                f"the privacy model {models[0].shown}",
+                "classes hide what their rows differ in; leave most out, or choose unknown=matches",
+            )
         return
-    what, scheme = f"The privacy model {model.shown}", next((each for each in schemes if not each.flat), None)
-    if any(each.missing_matches for each in models):
-        raise UnsupportedCombinationError(
-            what, "a release made here", "it is for audits of other tables; choose unknown=matches"
-        )
-    if scheme is not None:
-        raise UnsupportedCombinationError(
-            what, f"the scheme {scheme.name}", "it is about rows with hidden cells; choose the scheme cells"
-        )
-    other = next((each for each in models if not each.counts_matches), None)
-    if other is not None:
-        raise UnsupportedCombinationError(
-            what,
-            f"the privacy model {other.shown}",
+    scheme = next((scheme for scheme in schemes if not scheme.flat), None)
+    other = next((other for other in models if not other.counts_matches), None)
+    misfits = [
+        (any(each.missing_matches for each in models), "a search", "it is for audits; choose unknown=matches"),
+        (
+            scheme is not None,
+            f"the scheme {'' if scheme is None else scheme.name}",
+            "it is about rows with hidden cells; choose the scheme cells",
+        ),
+        (
+            other is not None,
+            f"the privacy model {'' if other is None else other.shown}",
             "rows that match form no classes for it to look at; leave one of the two out, or unknown=matches",
-        )
-    if kind.hides_values:
-        raise UnsupportedCombinationError(
-            what, f"the suppression {kind.name}", "it hides no sensitive values; choose none"
-        )
+        ),
+        (cost.name != "LM", f"the cost {cost.name}", "only hidden cells are counted; choose LM"),
+        (kind.hides_values, f"the suppression {kind.name}", "no sensitive value need be hidden; choose none"),
+        (len(most) > 1, "different limits on the hidden cells of a row", "choose one limit for all columns"),
+        (
+            most != {None} and kind.name != "none",
+            f"the suppression {kind.name} and a limit on the hidden cells of a row",
+            "records are not left out then; choose none, or leave most out of the scheme cells",
+        ),
+        (bool(limited), "limits on levels", "give a column that matters a large weight in LM instead"),
+        (table.people is not None, "promises that count people", "leave person and household out"),
+    ]
+    for misfit, what, way_out in misfits:
+        if misfit:
+            raise UnsupportedCombinationError(f"The privacy model {model.shown}", what, way_out)
 
 
 def check_suppressed_before(kind: Suppression, cost: Cost, schemes: Sequence[Scheme]) -> None:

@@ -52,7 +52,7 @@ class KAnonymity(PrivacyModel):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "k", whole_number(self.k, "k of k-anonymity", least=1))
-        one_of(self.unknown, "What a hidden cell is in k-anonymity", ("value", "matches", "missing"))
+        one_of(self.unknown, "The argument unknown of k", ("value", "matches", "missing"))
 
     @property
     def counts_matches(self) -> bool:

@@ -9,6 +9,7 @@ from discreet.counts import CodedAttribute
 from discreet.errors import UnsupportedCombinationError
 from discreet.problem.schemes._base import SCHEMES, Partition, Scheme
 from discreet.problem.schemes._tree import blocks_of
+from discreet.runtime.arguments import whole_number
 
 __all__ = ["Cells"]
 
@@ -21,16 +22,18 @@ class Cells(Scheme):
     It is local recoding with flat trees: a class shows a value, or ``*`` where its rows differ. With the cost LM each
     hidden cell costs 1, or the weight of its column, which is how much the column matters. Hierarchies are not used.
 
-    A ``*`` is a value of its own unless the privacy model says otherwise, as ``k(3, unknown=matches)`` does.
+    A ``*`` is a value of its own unless the privacy model says otherwise, as ``k(3, unknown=matches)`` does. With such a
+    model, ``most`` limits the cells that are hidden in a row: without a limit, a few rows that hide everything match
+    all others, which keeps the promise and protects nobody.
 
-    >>> Cells().text
-    'cells'
+    >>> Cells().text, Cells(most=2).text
+    ('cells', 'cells(most=2)')
     """
 
     name = "cells"
     aliases = ("cell-suppression",)
     sought_as = ("local-suppression", "localsuppression", "kanon")
-    examples = ("cells",)
+    examples = ("cells", "cells(most=2)")
     title = "Single values hidden"
     summary = "Most rows stay as they are; in the others some values are hidden. Nothing becomes a range or a group."
     term = "local suppression"
@@ -38,6 +41,12 @@ class Cells(Scheme):
     uses_hierarchy = False
     is_global = False
     flat = True
+
+    most: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.most is not None:
+            object.__setattr__(self, "most", whole_number(self.most, "The argument most of cells", least=1))
 
     def count(self, attribute: CodedAttribute) -> int:
         """Return 2 if there is anything to hide: the global recodings among these show all values, or none."""

@@ -19,7 +19,7 @@ from discreet.errors import UsageError
 from discreet.solve._base import Budget
 from discreet.solve.cells.matching import CellSets, CellTable, Demand
 
-__all__ = ["BEYOND", "CoverAnswer", "CoverProgram", "require_scipy", "solve_cover"]
+__all__ = ["BEYOND", "CoverAnswer", "CoverColumns", "CoverProgram", "owned_columns", "require_scipy", "solve_cover"]
 
 BEYOND = -1
 """A set of cells that is not listed: it helps everybody, and nobody knows which it is."""
@@ -59,7 +59,7 @@ class CoverAnswer:
 
 
 @dataclass
-class _Columns:
+class CoverColumns:
     """Variables of the program: who hides what, which demands that helps, and how many rows there are."""
 
     tuple: list[int] = field(default_factory=list)
@@ -69,6 +69,7 @@ class _Columns:
     most: list[int] = field(default_factory=list)
 
     def add(self, t: int, cells: int, price: float, helps: IntArray, most: int) -> None:
+        """Add a variable."""
         self.tuple.append(t)
         self.cells.append(cells)
         self.price.append(price)
@@ -78,7 +79,7 @@ class _Columns:
 
 def solve_cover(program: CoverProgram, budget: Budget) -> CoverAnswer:
     """Solve the program, as far as the budget allows."""
-    owned, patterns = _owned(program), _patterns(program) if program.shared else _Columns()
+    owned, patterns = owned_columns(program), _patterns(program) if program.shared else CoverColumns()
     found = _solve(*_model(program, owned, patterns), budget)
     if found is None:
         return CoverAnswer(None, [], 0.0, False)
@@ -94,13 +95,13 @@ def solve_cover(program: CoverProgram, budget: Budget) -> CoverAnswer:
     )
 
 
-def _taken(columns: _Columns, rows: NDArray[np.int64]) -> Iterator[tuple[int, int, int]]:
+def _taken(columns: CoverColumns, rows: NDArray[np.int64]) -> Iterator[tuple[int, int, int]]:
     for t, cells, number in zip(columns.tuple, columns.cells, rows.tolist(), strict=False):
         if number > 0:
             yield t, cells, number
 
 
-def _owned(program: CoverProgram) -> _Columns:
+def owned_columns(program: CoverProgram) -> CoverColumns:
     """Return what rows of owners may hide.
 
     Of sets that help the same demands only the cheapest is needed, unless one of them is a demand itself, which makes
@@ -109,7 +110,7 @@ def _owned(program: CoverProgram) -> _Columns:
     table, sets = program.table, program.sets
     targets = np.array([t for t, _ in program.demands], dtype=np.int64)
     hidden = np.array([cells for _, cells in program.demands], dtype=np.int64)
-    columns = _Columns()
+    columns = CoverColumns()
     for u in program.owners:
         lacks = bool(table.rows[u] < table.k)
         apart = table.differences(u)[targets]
@@ -130,7 +131,7 @@ def _owned(program: CoverProgram) -> _Columns:
     return columns
 
 
-def _patterns(program: CoverProgram) -> _Columns:
+def _patterns(program: CoverProgram) -> CoverColumns:
     """Return what rows of other tuples may hide: for each demand and set of cells, rows that show the same then.
 
     A row that helps demand t by hiding R shows what t shows without R, so that no other pattern is needed. Of patterns
@@ -142,7 +143,7 @@ def _patterns(program: CoverProgram) -> _Columns:
     other[np.asarray(program.owners, dtype=np.int64)] = False
     if program.self_sufficient:
         other &= table.rows >= table.k
-    columns = _Columns()
+    columns = CoverColumns()
     supply: dict[bytes, int] = {}
     for d, t in enumerate(targets.tolist()):
         rows = table.near_each(t, sets.masks, among=other)
@@ -166,7 +167,7 @@ def _first_of_each(helps: NDArray[np.bool_]) -> IntArray:
     return np.unique(packed, axis=0, return_index=True)[1]
 
 
-def _model(program: CoverProgram, owned: _Columns, patterns: _Columns) -> tuple[Any, ...]:
+def _model(program: CoverProgram, owned: CoverColumns, patterns: CoverColumns) -> tuple[Any, ...]:
     """Return the arguments of ``scipy.optimize.milp``.
 
     Variables: rows of owners that hide cells, rows of patterns, and a switch for each demand. For a demand (t, ∅) of

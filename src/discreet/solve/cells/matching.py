@@ -39,6 +39,8 @@ class CellTable:
     rows: NDArray[np.int64]
     prices: FloatArray
     k: int
+    most: int | None = None
+    """The most cells that may be hidden in a row."""
     _differences: dict[int, NDArray[np.int64]] = field(default_factory=dict, repr=False)
 
     @property
@@ -111,21 +113,22 @@ class CellSets:
 
 
 def cell_sets(table: CellTable) -> CellSets:
-    """Return all sets of cells that are not empty; of many columns the small ones, and the set of all columns."""
+    """Return the sets of cells that a row may hide, layer by layer; if there are too many, the small ones and the last.
+
+    The last is the set of all columns, if a row may hide them.
+    """
     m = table.prices.size
-    masks = np.zeros(1, dtype=np.int64)
-    beyond = None
-    if m <= _MOST_COLUMNS:
-        masks = np.arange(1 << m, dtype=np.int64)
-    else:
-        layer, size = masks, 0
-        while size < m and masks.size + layer.size * (m - size) <= _MOST_SETS:
-            size += 1
-            layer = np.unique((layer[:, None] | (np.int64(1) << np.arange(m))[None, :]).ravel())
-            layer = layer[np.bitwise_count(layer.astype(np.uint64)) == size]
-            masks = np.concatenate([masks, layer])
+    most = m if table.most is None else min(table.most, m)
+    masks = layer = np.zeros(1, dtype=np.int64)
+    size, beyond = 0, None
+    while size < most and (m <= _MOST_COLUMNS or masks.size + layer.size * (m - size) <= _MOST_SETS):
+        size += 1
+        layer = np.unique((layer[:, None] | (np.int64(1) << np.arange(m))[None, :]).ravel())
+        layer = layer[np.bitwise_count(layer.astype(np.uint64)) == size]
+        masks = np.concatenate([masks, layer])
+    if size < most:
         beyond = float(np.sort(table.prices)[: size + 1].sum())
-        masks = np.append(masks, table.everything)
+        masks = masks if most < m else np.append(masks, table.everything)
     prices = np.zeros(masks.size)
     for i, price in enumerate(table.prices):
         prices += np.where(masks >> i & 1, price, 0.0)

@@ -15,6 +15,7 @@ import numpy as np
 
 from discreet.solve._base import Budget
 from discreet.solve.cells.cover import BEYOND, CoverAnswer, CoverProgram, solve_cover
+from discreet.solve.cells.greedy import cover_greedily
 from discreet.solve.cells.matching import CellSets, CellTable, Demand, Hidden, cell_sets, shortfalls
 from discreet.solve.cells.start import hide_everything, mend_each, spread_out
 
@@ -37,8 +38,11 @@ class CellSearch:
     table: CellTable
     budget: Budget
     report: Callable[[float, float, int], None] = lambda cost, bound, programs: None
-    best: Hidden = field(init=False)
-    cost: float = field(init=False)
+    best: Hidden | None = field(default=None, init=False)
+    """None if no valid release was found."""
+    cost: float = field(default=np.inf, init=False)
+    infeasible: bool = field(default=False, init=False)
+    """Whether it is proven that there is no valid release: only if rows may hide few cells."""
     bound: float = field(default=0.0, init=False)
     programs: int = field(default=0, init=False)
     demands: int = field(default=0, init=False)
@@ -47,21 +51,27 @@ class CellSearch:
     def run(self) -> None:
         """Search until the best release is proven to be optimal, or until the budget is exhausted."""
         self.sets = cell_sets(self.table)
-        self.best = hide_everything(self.table)
-        self.cost = self.table.cost(self.best)
+        self._take(hide_everything(self.table))
         self._take(mend_each(self.table, self.sets, self.cost, self.budget))
         if self.solved:
             return
+        if self.written_down:
+            self._take(cover_greedily(self.table, self.sets, self.budget))
         self._relaxed()
         if not self.solved:
             self._relaxed(self_sufficient=True)
-        if not self.solved and self.table.tuples * self.sets.masks.size <= _MOST_COLUMNS and self.sets.beyond is None:
+        if not self.solved and self.written_down:
             self._whole()
 
     @property
+    def written_down(self) -> bool:
+        """Whether the problem is small enough to be written down as a whole."""
+        return self.table.tuples * self.sets.masks.size <= _MOST_COLUMNS and self.sets.beyond is None
+
+    @property
     def solved(self) -> bool:
-        """Whether the best release is optimal."""
-        return self.cost <= self.bound
+        """Whether nothing is left to search for: the best release is optimal, or there is none."""
+        return self.infeasible or self.cost <= self.bound
 
     def _take(self, hidden: Hidden | None) -> None:
         """Keep a valid release if it is better."""
@@ -83,6 +93,7 @@ class CellSearch:
         self.programs += 1
         self.demands = max(self.demands, len(program.demands))
         if not program.self_sufficient:
+            self.infeasible = not answer.feasible
             self._raise(answer.bound)
         return answer
 

@@ -9,10 +9,9 @@ from typing import ClassVar
 import numpy as np
 
 from discreet.counts import IntArray
-from discreet.errors import UnsupportedCombinationError
 from discreet.problem import Classes, Problem
 from discreet.problem.costs.loss import Loss
-from discreet.solve._base import SOLVERS, Budget, GroupCovers, LocalRecoding, Progress, ProgressCallback, Solution
+from discreet.solve._base import SOLVERS, Budget, GroupCovers, LocalRecoding, Progress, ProgressCallback, Solution, nothing_found
 from discreet.solve.cells.cover import require_scipy
 from discreet.solve.cells.matching import CellTable, Hidden
 from discreet.solve.cells.search import CellSearch
@@ -26,7 +25,7 @@ __all__ = ["CellsSolver"]
 
 _FEW = 2048
 """Tables of at most so many tuples are searched several times, from different seeds: it takes no time."""
-_TRIES = 12
+_TRIES = 6
 _PRICED = 20_000
 """Tables of more tuples get the quick bound by default."""
 _ROUNDED = 1e-6
@@ -64,27 +63,9 @@ class CellsSolver(LocalSearchSolver):
         return LocalSearchSolver
 
     def check(self, problem: Problem) -> None:
-        """Refuse costs that the integer program does not know, and limits that it does not keep."""
-        model = next((model for model in problem.privacy if model.counts_matches), None)
-        if model is None:
-            return
-        what = f"The privacy model {model.shown}"
-        if not isinstance(problem.cost, Loss):
-            raise UnsupportedCombinationError(
-                what, f"the cost {problem.cost.name}", "only hidden cells are counted; choose LM"
-            )
-        limited = [
-            attribute.name
-            for attribute, low, high in zip(problem.table.attributes, problem.lowest, problem.highest, strict=True)
-            if low or high < attribute.height
-        ]
-        if limited:
-            raise UnsupportedCombinationError(
-                what, f"a limit on the levels of '{limited[0]}'", "give the column a large weight instead"
-            )
-        if problem.table.people is not None:
-            raise UnsupportedCombinationError(what, "promises that count people", "leave person and household out")
-        require_scipy()
+        """Raise an error if the solver of the integer program is not installed."""
+        if any(model.counts_matches for model in problem.privacy):
+            require_scipy()
 
     def compiled(self, problem: Problem) -> bool:
         """Return whether kernels or HiGHS search the problem throughout."""
@@ -95,7 +76,10 @@ class CellsSolver(LocalSearchSolver):
         if any(model.counts_matches for model in problem.privacy):
             return _solve_matches(problem, budget, progress)
         solution = super().solve(problem, budget, progress)
-        return _rounded_up(problem, solution)
+        if solution.groups is None:
+            return solution
+        stats = {**solution.stats, "hidden_cells": _hidden_cells(solution.groups)}
+        return replace(_rounded_up(problem, solution), stats=stats)
 
     def groups(self, task: LocalTask, requirement: Requirement, budget: Budget) -> LocalGrouping:
         """Return the best groups of several searches, if the table is small."""
@@ -117,6 +101,13 @@ class CellsSolver(LocalSearchSolver):
                 return
             again = Budget(budget.time_limit, budget.stop, budget.started, random.getrandbits(62), budget.threads)
             yield super().groups(task, requirement, again)
+
+
+def _hidden_cells(groups: LocalRecoding) -> int:
+    """Return how many cells of released rows are hidden."""
+    kept = groups.group >= 0
+    group, rows = groups.group[kept], groups.count[kept]
+    return sum(int(rows[cover.first[group] > 0].sum()) for cover in groups.covers)
 
 
 def _rounded_up(problem: Problem, solution: Solution) -> Solution:
@@ -147,23 +138,28 @@ def _solve_matches(problem: Problem, budget: Budget, progress: ProgressCallback 
         if progress is not None:
             progress(trace[-1])
 
-    search = CellSearch(CellTable(codes, rows, prices, k), budget, report)
+    most = getattr(problem.schemes[0], "most", None)
+    search = CellSearch(CellTable(codes, rows, prices, k, most), budget, report)
     try:
         search.run()
     except KeyboardInterrupt:  # the best release so far is worth releasing
         if budget.stop.is_set():
             raise
         budget.stop.set()
-    found = _recoding(problem, member, search.best)
-    exact = float(cost.published(found[1]).sum())
+    if search.best is None:
+        if search.infeasible:
+            return Solution("infeasible", np.inf, np.inf)
+        raise nothing_found(budget)
+    recoding, classes = _recoding(problem, member, search.best)
+    exact = float(cost.published(classes).sum())
     bound = exact if search.solved else min(search.bound, exact)
     return Solution(
         status="optimal" if search.solved else "feasible",
         cost=exact,
         lower_bound=bound,
-        groups=found[0],
-        classes=len(found[1]),
-        stats={"examined": search.programs, "demands": search.demands},
+        groups=recoding,
+        classes=len(classes),
+        stats={"examined": search.programs, "hidden_cells": _hidden_cells(recoding), "demands": search.demands},
         trace=tuple(trace),
     )
 

@@ -14,12 +14,15 @@ from discreet.solve.cells.matching import CellSets, CellTable, Hidden, shortfall
 __all__ = ["hide_everything", "mend_each", "spread_out"]
 
 
-def hide_everything(table: CellTable) -> Hidden:
+def hide_everything(table: CellTable) -> Hidden | None:
     """Return k rows or fewer in which every cell is hidden: they match all rows.
 
     k - 1 such rows are enough, since every row matches itself; fewer if no tuple that lacks rows has only one. So
-    whatever the size of a table, its optimum costs at most (k - 1) times the sum of the prices.
+    whatever the size of a table, its optimum costs at most (k - 1) times the sum of the prices. None if rows may not
+    hide everything.
     """
+    if table.most is not None and table.most < table.prices.size:
+        return None
     safe = np.flatnonzero(table.rows >= table.k)
     order = [*safe[:1].tolist(), *table.violating[np.argsort(-table.rows[table.violating], kind="stable")].tolist()]
     hidden: Counter[tuple[int, int]] = Counter()
@@ -34,7 +37,8 @@ def hide_everything(table: CellTable) -> Hidden:
 def mend_each(table: CellTable, sets: CellSets, limit: float, budget: Budget) -> Hidden | None:
     """Return what is hidden if rows are mended one by one, each by the cheapest cells that give it k matches.
 
-    Rows that were mended before help those that come later. None if it costs as much as ``limit`` or more.
+    Rows that were mended before help those that come later. None if it costs as much as ``limit`` or more, or if a row
+    may not hide enough cells.
     """
     hidden: Counter[tuple[int, int]] = Counter()
     cost = 0.0
@@ -46,7 +50,10 @@ def mend_each(table: CellTable, sets: CellSets, limit: float, budget: Budget) ->
                 break
             if budget.exhausted:
                 return None
-            chosen = int(np.argmax(_matches(table, hidden, t, sets) >= table.k))
+            enough = _matches(table, hidden, t, sets) >= table.k
+            if not enough.any():
+                return None
+            chosen = int(np.argmax(enough))
             cells = int(sets.masks[chosen])
             cost += float(sets.prices[chosen])
             if cost >= limit:
