@@ -23,7 +23,7 @@ __all__ = ["BEYOND", "CoverAnswer", "CoverColumns", "CoverProgram", "owned_colum
 
 BEYOND = -1
 """A set of cells that is not listed: it helps everybody, and nobody knows which it is."""
-_MOST_NODES = 5_000
+_MOST_NODES = 1_000
 """Nodes of the branch and bound tree, so that a program that is too hard ends, at the same node in each run."""
 _POLL = 0.05
 
@@ -77,10 +77,10 @@ class CoverColumns:
         self.most.append(most)
 
 
-def solve_cover(program: CoverProgram, budget: Budget) -> CoverAnswer:
-    """Solve the program, as far as the budget allows."""
+def solve_cover(program: CoverProgram, budget: Budget, share: float = 1.0) -> CoverAnswer:
+    """Solve the program, as far as a share of the budget's time allows."""
     owned, patterns = owned_columns(program), _patterns(program) if program.shared else CoverColumns()
-    found = _solve(*_model(program, owned, patterns), budget)
+    found = _solve(*_model(program, owned, patterns), budget, share)
     if found is None:
         return CoverAnswer(None, [], 0.0, False)
     bound = 0.0 if found.mip_dual_bound is None else float(found.mip_dual_bound)
@@ -214,11 +214,11 @@ def _model(program: CoverProgram, owned: CoverColumns, patterns: CoverColumns) -
     return prices, LinearConstraint(matrix, low, high), Bounds(0, most)
 
 
-def _solve(prices: FloatArray, constraints: Any, bounds: Any, budget: Budget) -> Any:
+def _solve(prices: FloatArray, constraints: Any, bounds: Any, budget: Budget, share: float) -> Any:
     """Run HiGHS in a thread, so that stopping the search does not wait for it; None if it was stopped."""
     from scipy.optimize import milp
 
-    left = None if budget.time_limit is None else max(budget.time_limit - budget.seconds, 0.1)
+    left = None if budget.time_limit is None else max(share * (budget.time_limit - budget.seconds), 0.1)
     options = {"mip_rel_gap": 0.0, "node_limit": _MOST_NODES, **({} if left is None else {"time_limit": left})}
     found: list[Any] = []
 

@@ -26,7 +26,9 @@ _AT_ONCE = 32
 _MOST_DEMANDS = 1_000
 """More make programs that are too large."""
 _MOST_COLUMNS = 120_000
-"""The whole problem is written down if it has at most so many tuples times sets of cells."""
+"""The whole problem is written down if it has at most so many tuples times sets of cells, ..."""
+_FEW_COLUMNS = 15_000
+"""... and if it has at most so many, at once, without a look at relaxations."""
 _TOLERANCE = 1e-6
 """HiGHS lets constraints be broken by so much."""
 
@@ -55,18 +57,15 @@ class CellSearch:
         self._take(mend_each(self.table, self.sets, self.cost, self.budget))
         if self.solved:
             return
-        if self.written_down:
+        size = self.table.tuples * self.sets.masks.size if self.sets.beyond is None else _MOST_COLUMNS + 1
+        if size <= _MOST_COLUMNS:
             self._take(cover_greedily(self.table, self.sets, self.budget))
-        self._relaxed()
+        if size > _FEW_COLUMNS:
+            self._relaxed()
         if not self.solved:
-            self._relaxed(self_sufficient=True)
-        if not self.solved and self.written_down:
+            self._relaxed(self_sufficient=True, at_once=_MOST_DEMANDS if size <= _FEW_COLUMNS else _AT_ONCE)
+        if not self.solved and size <= _MOST_COLUMNS:
             self._whole()
-
-    @property
-    def written_down(self) -> bool:
-        """Whether the problem is small enough to be written down as a whole."""
-        return self.table.tuples * self.sets.masks.size <= _MOST_COLUMNS and self.sets.beyond is None
 
     @property
     def solved(self) -> bool:
@@ -89,7 +88,8 @@ class CellSearch:
         self.report(self.cost, self.bound, self.programs)
 
     def _solve(self, program: CoverProgram) -> CoverAnswer:
-        answer = solve_cover(program, self.budget)
+        # A program whose answers are valid, but prove nothing, leaves half of the time to one that does.
+        answer = solve_cover(program, self.budget, share=0.5 if program.self_sufficient else 1.0)
         self.programs += 1
         self.demands = max(self.demands, len(program.demands))
         if not program.self_sufficient:
@@ -97,14 +97,14 @@ class CellSearch:
             self._raise(answer.bound)
         return answer
 
-    def _relaxed(self, *, self_sufficient: bool = False) -> None:
-        """Solve programs with more and more demands of rows that show everything.
+    def _relaxed(self, *, self_sufficient: bool = False, at_once: int = _AT_ONCE) -> None:
+        """Solve programs with more and more demands of rows that show everything, some more ``at_once``.
 
         Demands of rows with hidden cells are left out, which is a relaxation; or nobody may hide cells who would then
         have such a demand, which is none, but makes every answer valid.
         """
         table = self.table
-        demands = spread_out(table, table.violating, _AT_ONCE)
+        demands = spread_out(table, table.violating, at_once)
         owners = list(demands)
         while len(demands) <= _MOST_DEMANDS and not self.budget.exhausted:
             program = CoverProgram(table, self.sets, [(t, 0) for t in demands], owners, True, self_sufficient)
@@ -121,7 +121,7 @@ class CellSearch:
             if not open_tuples.size and not lacking:
                 self._take(hidden)
                 return
-            added = spread_out(table, np.setdiff1d(open_tuples, demands), _AT_ONCE)
+            added = spread_out(table, np.setdiff1d(open_tuples, demands), at_once)
             if not added:
                 return
             demands += added
