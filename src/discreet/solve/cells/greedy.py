@@ -10,6 +10,7 @@ from discreet.counts import FloatArray, IntArray
 from discreet.solve._base import Budget
 from discreet.solve.cells.cover import CoverProgram, owned_columns
 from discreet.solve.cells.matching import CellSets, CellTable, Hidden, shortfalls
+from discreet.solve.cells.start import mend_each
 
 __all__ = ["cover_greedily"]
 
@@ -18,16 +19,17 @@ _CHECKED = 400
 
 
 def cover_greedily(table: CellTable, sets: CellSets, budget: Budget) -> Hidden | None:
-    """Return a valid release in which rows help each other; None if some tuples cannot be helped this way.
+    """Return a valid release in which rows help each other; None if some tuples cannot be helped.
 
     Rows may only hide cells if they get enough matches by that alone, so that the order does not matter. A row that
-    hides cells is worth the matches that others lack and get from it, and those that it does not lack any more.
+    hides cells is worth the matches that others lack and get from it, and those that it does not lack any more. Whoever
+    cannot be helped like that is mended in the end.
     """
     demands = [(int(t), 0) for t in table.violating]
     program = CoverProgram(table, sets, demands, range(table.tuples), shared=False, self_sufficient=True)
     columns = owned_columns(program)
     if not columns.tuple:
-        return None
+        return mend_each(table, sets, np.inf, budget)
     owner, price = np.array(columns.tuple), np.array(columns.price)
     sizes = np.array([helps.size for helps in columns.helps])
     helped, column = np.concatenate(columns.helps), np.repeat(np.arange(sizes.size), sizes)
@@ -39,8 +41,8 @@ def cover_greedily(table: CellTable, sets: CellSets, budget: Budget) -> Hidden |
     while lacking.max(initial=0) > 0:
         worth = _worth(lacking, left, owner, at, np.bincount(column, lacking[helped] > 0, sizes.size))
         best = int(np.argmax(worth / price))
-        if worth[best] <= 0 or budget.exhausted:
-            return None
+        if worth[best] <= 0 or budget.exhausted:  # nobody can help those who are left but themselves
+            return mend_each(table, sets, np.inf, budget, hidden)
         u = int(owner[best])
         hidden[u, columns.cells[best]] += 1
         left[u] -= 1

@@ -34,18 +34,24 @@ def hide_everything(table: CellTable) -> Hidden | None:
     return hidden
 
 
-def mend_each(table: CellTable, sets: CellSets, limit: float, budget: Budget) -> Hidden | None:
+def mend_each(
+    table: CellTable, sets: CellSets, limit: float, budget: Budget, start: Hidden | None = None
+) -> Hidden | None:
     """Return what is hidden if rows are mended one by one, each by the cheapest cells that give it k matches.
 
-    Rows that were mended before help those that come later. None if it costs as much as ``limit`` or more, or if a row
-    may not hide enough cells.
+    Rows that were mended before, and what is hidden at the ``start``, help those that come later. None if it costs as
+    much as ``limit`` or more, or if a row may not hide enough cells.
     """
-    hidden: Counter[tuple[int, int]] = Counter()
-    cost = 0.0
-    matched = table.rows.copy()
+    hidden: Counter[tuple[int, int]] = Counter(start or {})
+    cost = table.cost(hidden)
+    matched, shown = table.rows.copy(), table.rows.copy()
+    for (u, cells), rows in hidden.items():
+        differences = table.differences(u)
+        matched += rows * ((differences != 0) & (differences & ~cells == 0))
+        shown[u] -= rows
     for t in table.violating[np.argsort(-table.rows[table.violating], kind="stable")].tolist():
         differences = table.differences(t)
-        for _ in range(int(table.rows[t])):
+        for _ in range(int(shown[t])):
             if matched[t] >= table.k:
                 break
             if budget.exhausted:
