@@ -40,8 +40,8 @@ def run(settings: Settings) -> list[Row]:
             figures[f"{form}, ratio"] = None if cost is None or not alone else cost / alone
         rows.append(Row(_TITLE, f"{name}, k={k}", figures))
     note = (
-        "one by one: each row that lacks matches hides the cheapest cells that give it enough, in one pass. ratio: to that. "
-        "1 a row: at most one hidden cell in each row, where that is possible."
+        "one by one: each row that lacks matches hides the cheapest cells that give it enough, in one pass. ratio: to "
+        "that. 1 a row: at most one hidden cell in each row, where that is possible."
     )
     return [*rows, Row(_TITLE, "", note=note)]
 

@@ -150,7 +150,9 @@ def make_case(seed: int, *, large: bool = True) -> Case:
     frame = rng.choice(FRAMES) if rng.random() < 0.15 else "polars"
     for attempt in range(TRIES):
         drawn = _parts(rng, facts, fixed, plain=attempt > TRIES // 2, usual=cell.choice if attempt > TRIES - 4 else {})
-        own = {name: _flat(column) if drawn["schemes"][name].name == "cells" else column for name, column in quasi.items()}
+        own = {
+            name: _flat(column) if drawn["schemes"][name].name == "cells" else column for name, column in quasi.items()
+        }
         case = Case(seed, own, sensitive, label, **drawn, frame=frame, weights=weights)
         if refused or is_taken(case):
             break

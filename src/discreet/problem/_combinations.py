@@ -169,8 +169,8 @@ def _check_local(table: CountTable, cost: Cost, limited: Sequence[str], scheme: 
             )
     if "labels" in cost.needs and table.labels is not None and (np.diff(table.labels.offsets) > 1).any():
         raise UsageError(
-            f"The cost {cost.name} under the scheme {scheme} needs to know the class label of each tuple; count rows of "
-            "different labels as different tuples."
+            f"The cost {cost.name} under the scheme {scheme} needs to know the class label of each tuple; count rows "
+            "of different labels as different tuples."
         )
 
 

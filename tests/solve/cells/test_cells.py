@@ -134,7 +134,11 @@ def test_starts_are_valid_and_nobody_who_lacks_matches_is_overlooked(seed):
     tuples = sorted(counts)
     table = CellTable(np.array(tuples), np.array([counts[t] for t in tuples]), np.ones(len(tuples[0])), k)
     sets = cell_sets(table)
-    for hidden in (hide_everything(table), mend_each(table, sets, np.inf, Budget()), cover_greedily(table, sets, Budget())):
+    for hidden in (
+        hide_everything(table),
+        mend_each(table, sets, np.inf, Budget()),
+        cover_greedily(table, sets, Budget()),
+    ):
         if hidden is not None:
             assert not any(map(len, shortfalls(table, hidden)))
             assert min(matches(shown(tuples, counts, hidden))) >= k

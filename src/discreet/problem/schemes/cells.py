@@ -22,8 +22,8 @@ class Cells(Scheme):
     It is local recoding with flat trees: a class shows a value, or ``*`` where its rows differ. With the cost LM each
     hidden cell costs 1, or the weight of its column, which is how much the column matters. Hierarchies are not used.
 
-    A ``*`` is a value of its own unless the privacy model says otherwise, as ``k(3, unknown=matches)`` does. With such a
-    model, ``most`` limits the cells that are hidden in a row: without a limit, a few rows that hide everything match
+    A ``*`` is a value of its own unless the privacy model says otherwise, as ``k(3, unknown=matches)`` does. With such
+    a model, ``most`` limits the cells that are hidden in a row: without a limit, a few rows that hide everything match
     all others, which keeps the promise and protects nobody.
 
     >>> Cells().text, Cells(most=2).text

@@ -80,7 +80,8 @@ class CoverColumns:
 def solve_cover(program: CoverProgram, budget: Budget, share: float = 1.0) -> CoverAnswer:
     """Solve the program, as far as a share of the budget's time allows."""
     owned, patterns = owned_columns(program), _patterns(program) if program.shared else CoverColumns()
-    found = _solve(*_model(program, owned, patterns), budget, share)
+    prices, constraints, bounds = _model(program, owned, patterns)
+    found = _solve(prices, constraints, bounds, budget, share)
     if found is None:
         return CoverAnswer(None, [], 0.0, False)
     bound = 0.0 if found.mip_dual_bound is None else float(found.mip_dual_bound)
@@ -167,7 +168,7 @@ def _first_of_each(helps: NDArray[np.bool_]) -> IntArray:
     return np.unique(packed, axis=0, return_index=True)[1]
 
 
-def _model(program: CoverProgram, owned: CoverColumns, patterns: CoverColumns) -> tuple[Any, ...]:
+def _model(program: CoverProgram, owned: CoverColumns, patterns: CoverColumns) -> tuple[FloatArray, Any, Any]:
     """Return the arguments of ``scipy.optimize.milp``.
 
     Variables: rows of owners that hide cells, rows of patterns, and a switch for each demand. For a demand (t, ∅) of
@@ -181,8 +182,8 @@ def _model(program: CoverProgram, owned: CoverColumns, patterns: CoverColumns) -
 
     An owner hides cells in no more rows than it has.
     """
-    from scipy.optimize import Bounds, LinearConstraint  # type: ignore[import-untyped]
-    from scipy.sparse import csr_array  # type: ignore[import-untyped]
+    from scipy.optimize import Bounds, LinearConstraint
+    from scipy.sparse import csr_array
 
     table, n, p, d = program.table, len(owned.tuple), len(patterns.tuple), len(program.demands)
     need = np.array([table.k - table.near(demand) for demand in program.demands], dtype=np.int64)
@@ -205,8 +206,8 @@ def _model(program: CoverProgram, owned: CoverColumns, patterns: CoverColumns) -
             low[i] = need[i]
             entries += [(i, switch, int(need[i])), (d + i, switch, -rows)]
             entries += [(d + i, j, 1) for j in of_tuple.get(t, [])]
-    for u, row in row_of.items():
-        low[row], high[row] = -np.inf, table.rows[u]
+    for u, capacity in row_of.items():
+        low[capacity], high[capacity] = -np.inf, table.rows[u]
     row, column, value = np.array(entries, dtype=np.int64).reshape(-1, 3).T
     matrix = csr_array((value.astype(np.float64), (row, column)), shape=(low.size, n + p + d))
     prices = np.concatenate([owned.price, patterns.price, np.zeros(d)])
@@ -223,7 +224,9 @@ def _solve(prices: FloatArray, constraints: Any, bounds: Any, budget: Budget, sh
     found: list[Any] = []
 
     def run() -> None:
-        found.append(milp(prices, integrality=np.ones(prices.size), bounds=bounds, constraints=constraints, options=options))
+        found.append(
+            milp(prices, integrality=np.ones(prices.size), bounds=bounds, constraints=constraints, options=options)
+        )
 
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
@@ -238,7 +241,7 @@ def require_scipy() -> None:
         import scipy.optimize  # noqa: F401
     except ImportError:
         raise UsageError(
-            "Counting matches needs an integer program; install its solver with pip install 'discreet[cells]', or leave "
-            "unknown=matches out.",
+            "Counting matches needs an integer program; install its solver with pip install 'discreet[cells]', or "
+            "leave unknown=matches out.",
             topic="missing-extra",
         ) from None

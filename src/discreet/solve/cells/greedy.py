@@ -9,7 +9,7 @@ import numpy as np
 from discreet.counts import FloatArray, IntArray
 from discreet.solve._base import Budget
 from discreet.solve.cells.cover import CoverProgram, owned_columns
-from discreet.solve.cells.matching import CellSets, CellTable, Hidden, shortfalls
+from discreet.solve.cells.matching import CellSets, CellTable, Hidden, is_valid
 from discreet.solve.cells.start import mend_each
 
 __all__ = ["cover_greedily"]
@@ -39,7 +39,8 @@ def cover_greedily(table: CellTable, sets: CellSets, budget: Budget) -> Hidden |
     left = table.rows.copy()
     hidden: Counter[tuple[int, int]] = Counter()
     while lacking.max(initial=0) > 0:
-        worth = _worth(lacking, left, owner, at, np.bincount(column, lacking[helped] > 0, sizes.size))
+        helps = np.bincount(column, lacking[helped] > 0, sizes.size).astype(np.float64)
+        worth = _worth(lacking, left, owner, at, helps)
         best = int(np.argmax(worth / price))
         if worth[best] <= 0 or budget.exhausted:  # nobody can help those who are left but themselves
             return mend_each(table, sets, np.inf, budget, hidden)
@@ -65,6 +66,6 @@ def _without_superfluous(table: CellTable, hidden: Counter[tuple[int, int]]) -> 
             fewer = Counter(hidden)
             fewer[entry] -= 1
             fewer = +fewer
-            if not any(map(len, shortfalls(table, fewer))):
+            if is_valid(table, fewer):
                 hidden = fewer
     return hidden

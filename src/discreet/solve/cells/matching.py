@@ -1,7 +1,7 @@
 """Rows that match where a hidden cell is equal to every value: the table, what is hidden, and who lacks matches.
 
-A set of columns is a bit mask: bit ``i`` is column ``i``. Row ``r`` with the hidden cells ``S`` matches row ``s`` with the
-hidden cells ``R`` if the columns in which they differ, ``D(r, s)``, are a subset of ``S | R``.
+A set of columns is a bit mask: bit ``i`` is column ``i``. Row ``r`` with the hidden cells ``S`` matches row ``s`` with
+the hidden cells ``R`` if the columns in which they differ, ``D(r, s)``, are a subset of ``S | R``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from discreet.counts import FloatArray, IntArray
 
-__all__ = ["CellSets", "CellTable", "Demand", "Hidden", "cell_sets", "shortfalls"]
+__all__ = ["CellSets", "CellTable", "Demand", "Hidden", "cell_sets", "is_valid", "shortfalls"]
 
 Demand = tuple[int, int]
 """Rows that need matches: a tuple, and the cells that are hidden in them."""
@@ -77,7 +77,7 @@ class CellTable:
         return found
 
     def near(self, demand: Demand) -> int:
-        """Return how many rows match the rows of a demand whatever is hidden elsewhere: those equal in what they show."""
+        """Return how many rows match those of a demand whatever else is hidden: all that equal what they show."""
         t, hidden = demand
         return int(self.rows[(self.differences(t) & ~hidden) == 0].sum())
 
@@ -161,3 +161,9 @@ def shortfalls(table: CellTable, hidden: Hidden) -> tuple[IntArray, list[Demand]
         if found < table.k:
             lacking.append((t, cells))
     return open_tuples, lacking
+
+
+def is_valid(table: CellTable, hidden: Hidden) -> bool:
+    """Return whether nobody lacks matches."""
+    open_tuples, lacking = shortfalls(table, hidden)
+    return not open_tuples.size and not lacking

@@ -1,8 +1,8 @@
 """The search for the fewest hidden cells where a hidden cell is equal to every value.
 
-Demands are met a few at a time: a program with some of them is solved, whoever still lacks matches in its answer becomes
-a demand too, and so on. Each program is a relaxation, so its lower bound holds for the whole problem; an answer in which
-nobody lacks matches is an optimum.
+Demands are met a few at a time: a program with some of them is solved, whoever still lacks matches in its answer
+becomes a demand too, and so on. Each program is a relaxation, so its lower bound holds for the whole problem; an answer
+in which nobody lacks matches is an optimum.
 """
 
 from __future__ import annotations

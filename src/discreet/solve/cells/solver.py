@@ -11,7 +11,16 @@ import numpy as np
 from discreet.counts import IntArray
 from discreet.problem import Classes, Problem
 from discreet.problem.costs.loss import Loss
-from discreet.solve._base import SOLVERS, Budget, GroupCovers, LocalRecoding, Progress, ProgressCallback, Solution, nothing_found
+from discreet.solve._base import (
+    SOLVERS,
+    Budget,
+    GroupCovers,
+    LocalRecoding,
+    Progress,
+    ProgressCallback,
+    Solution,
+    nothing_found,
+)
 from discreet.solve.cells.cover import require_scipy
 from discreet.solve.cells.matching import CellTable, Hidden
 from discreet.solve.cells.search import CellSearch

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from discreet.counts import IntArray
 from discreet.solve._base import Budget
-from discreet.solve.cells.matching import CellSets, CellTable, Hidden, shortfalls
+from discreet.solve.cells.matching import CellSets, CellTable, Hidden, is_valid
 
 __all__ = ["hide_everything", "mend_each", "spread_out"]
 
@@ -28,7 +28,7 @@ def hide_everything(table: CellTable) -> Hidden | None:
     hidden: Counter[tuple[int, int]] = Counter()
     for t in order:
         for _ in range(int(min(table.rows[t], table.k))):
-            if not any(map(len, shortfalls(table, hidden))):
+            if is_valid(table, hidden):
                 return hidden
             hidden[t, table.everything] += 1
     return hidden
