@@ -26,7 +26,7 @@ from discreet.solve.cells.matching import CellTable, Hidden
 from discreet.solve.cells.search import CellSearch
 from discreet.solve.kernels.requirements import Requirement
 from discreet.solve.local.base import LocalSolver
-from discreet.solve.local.pricing import price
+from discreet.solve.local.pricing import PricedGroups, price
 from discreet.solve.local.solver import LocalSearchSolver
 from discreet.solve.local.task import LocalGrouping, LocalTask
 
@@ -35,8 +35,8 @@ __all__ = ["CellsSolver"]
 _FEW = 2048
 """Tables of at most so many tuples are searched several times, from different seeds: it takes no time."""
 _TRIES = 6
-_PRICED = 20_000
-"""Tables of more tuples get the quick bound by default."""
+_PRICED = 100_000
+"""Tables of more tuples get the quick bound."""
 _ROUNDED = 1e-6
 """Costs this close are equal."""
 
@@ -101,6 +101,12 @@ class CellsSolver(LocalSearchSolver):
             if found < cost - _ROUNDED:
                 best, cost = other, found
         return best
+
+    def _bound(self, task: LocalTask, grouping: LocalGrouping, priced: PricedGroups, budget: Budget) -> float:
+        """Return the bound by prices, or on large tables the quick one."""
+        large = task.points.weights.size > _PRICED
+        quick = replace(self, bound="nearest") if large and self.bound == "prices" else self
+        return LocalSearchSolver._bound(quick, task, grouping, priced, budget)
 
     def _further(self, task: LocalTask, requirement: Requirement, budget: Budget) -> Iterator[LocalGrouping]:
         """Yield the groups of further searches, which draw other random numbers."""
