@@ -27,6 +27,7 @@ NAMES = (
     "shapes",
     "anytime",
     "local",
+    "cells",
     "partitions",
     "audits",
     "microaggregation",

@@ -75,6 +75,12 @@ class CodedAttribute:
         several = (low < high) & ~np.isnan(self.positions[high])
         return np.where(several, first, low), np.where(several, last, high)
 
+    def flattened(self) -> CodedAttribute:
+        """Return the attribute with a flat hierarchy: its leaves, and one root above them all."""
+        leaf = np.arange(self.leaves)
+        labels = [self.labels[0], self.labels[-1][:1]] if self.labels else ()
+        return replace(self, ancestors=np.stack([leaf, 0 * leaf]), repeats=None, tree=True, labels=labels, grid=None)
+
     @property
     def height(self) -> int:
         """The highest level; levels run from 0 to height."""
@@ -260,6 +266,13 @@ class CountTable:
     def names(self) -> list[str]:
         """The names of the quasi-identifiers, in order."""
         return [attribute.name for attribute in self.attributes]
+
+    def flattened(self, which: Sequence[bool]) -> CountTable:
+        """Return the table with flat hierarchies, all leaves right below one root, for the attributes chosen."""
+        if not any(which):
+            return self
+        attributes = [each.flattened() if flat else each for each, flat in zip(self.attributes, which, strict=True)]
+        return replace(self, attributes=tuple(attributes))
 
     def some(self, tuples: IntArray) -> CountTable:
         """Return the table of some of the tuples; histograms keep the totals of the whole table."""

@@ -129,7 +129,7 @@ def _local(rng, case):
 
 DRAWN = {
     "privacy": {
-        "k": lambda rng, case: {"k": _k(rng, case)},
+        "k": lambda rng, case: {"k": _k(rng, case), **({"unknown": "matches"} if rng.random() < 0.03 else {})},
         "distinct-l": _distinct_l,
         "entropy-l": lambda rng, case: {"l": rng.choice((1.0, 1.2, 1.5, 2.0, 2.5)), "attribute": _secret(rng, case)},
         "recursive-cl": lambda rng, case: {
@@ -180,7 +180,8 @@ DRAWN = {
         "pre-sampling": _pre_sampling,
     },
     "scheme": {
-        "local": lambda rng, case: {"show": rng.choice(("mean", "median", "mode"))} if rng.random() < 0.15 else {}
+        "local": lambda rng, case: {"show": rng.choice(("mean", "median", "mode"))} if rng.random() < 0.15 else {},
+        "cells": lambda rng, case: {"most": rng.randint(1, 3)} if rng.random() < 0.2 else {},
     },
     "solver": {
         "cuts": _cuts,
@@ -188,6 +189,7 @@ DRAWN = {
         "annealing": lambda rng, case: {"steps": rng.randint(1, 300), "restarts": rng.randint(0, 1)},
         "user-oriented": lambda rng, case: {"p": rng.randint(0, 2), "skip": rng.random() < 0.7},
         "local": _local,
+        "cells": _local,
         "mondrian": lambda rng, case: (
             {"cut": rng.choice(("strict", "relaxed")), "categories": rng.choice(("ordered", "tree"))}
             if rng.random() < 0.6 else {}

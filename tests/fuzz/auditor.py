@@ -11,6 +11,7 @@ import math
 from collections import Counter, defaultdict
 
 import naive_risk
+from naive.cells import matches
 
 __all__ = [
     "CONDITIONS",
@@ -216,6 +217,11 @@ def broken_promises(original, released, quasi, models, trees, hidden=None, peopl
     for name, arguments in models:
         if unknown(name, arguments, sizes):
             continue  # reported by the run
+        if arguments.get("unknown") == "matches":
+            least = min(matches([tuple(same(row[column]) for column in quasi) for row in released]), default=math.inf)
+            if least < arguments["k"]:
+                found.append(f"a row is matched by {least} rows, which breaks {name} {arguments}")
+            continue
         if name in OF_TABLE:
             if not OF_TABLE[name](sizes, arguments):
                 found.append(f"the table breaks {name} {arguments}")

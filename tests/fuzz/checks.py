@@ -27,6 +27,8 @@ from fuzz import auditor, oracle
 from fuzz.auditor import same
 from fuzz.jobs import Case, cells, data_of, options_of, table_of
 from fuzz.taken import refusal
+from naive.cells import fewest_cells as naive_cells
+from naive.cells import matches
 
 __all__ = ["Broken", "Ran", "check", "digest", "run"]
 
@@ -140,8 +142,10 @@ def check(case: Case, *, deep: bool = False) -> str:
         return "no combination" if isinstance(ran.error, UnsupportedCombinationError) else ran.ended
     check_promises(case, ran)
     check_numbers(case, ran)
-    if case.scheme != "local":
+    if not case.is_local:
         check_global(case, ran, meanings)
+    elif case.counts_matches:
+        check_matches(case, ran)
     elif made is not None:
         check_local(case, ran, made)
     if made is not None:
@@ -230,7 +234,7 @@ def people_like(case: Case, ran: Ran, meanings):
     if case.weights is not None:
         return lambda group: sum(original[row["rid"]]["w"] for row in group)
     people = case.people()
-    if people is None or case.scheme == "local" or any(rows is None for rows in meanings.values()):
+    if people is None or case.is_local or any(rows is None for rows in meanings.values()):
         return None
     names = {}
     for name, rows in meanings.items():
@@ -393,9 +397,45 @@ def check_local(case: Case, ran: Ran, made) -> None:
         _expect(_near(ran.release.cost, least), "optimal", f"{ran.release.cost} is not {least}")
 
 
+def check_matches(case: Case, ran: Ran) -> None:
+    """Each hidden cell costs its weight, no row hides more than it may, and nothing is better than what is proven."""
+    weights = cell_weights(case)
+    most = next(iter(case.schemes.values())).arguments.get("most", len(weights))
+    hidden = [[name for name in case.quasi if row[name] == "*"] for row in ran.rows]
+    _expect(max(map(len, hidden), default=0) <= most, "cells", f"a row hides more than {most} cells")
+    cost = sum(weights[name] for row in hidden for name in row)
+    _expect(_near(cost, ran.release.cost), "cells cost", f"{ran.release.cost} is said and {cost} is so")
+    least = fewest_cells(case)
+    if least is None:
+        return
+    bound = ran.release.lower_bound
+    _expect(bound <= least + NEAR * max(1, least), "bound", f"{bound} is above {least}")
+    _expect(ran.release.status == "optimal" and _near(cost, least), "optimal", f"{cost} is not {least}")
+
+
+def cell_weights(case: Case) -> dict[str, float]:
+    """What hiding a cell of each column costs: nothing if the column has one value."""
+    weights = {} if case.cost is None else case.cost.arguments.get("weights", {})
+    return {name: weights.get(name, 1) for name in case.quasi}
+
+
+def fewest_cells(case: Case, most_cells: int = 12) -> float | None:
+    """The least cost of hidden cells that match; None if there are too many cells to try."""
+    rows = [tuple(same(row[name]) for name in case.quasi) for row in case.original()]
+    if not rows or len(rows) * len(case.quasi) > most_cells:
+        return None
+    k = max(part.arguments["k"] for part in case.privacy)
+    most = next(iter(case.schemes.values())).arguments.get("most", len(case.quasi))
+
+    def count(shown):
+        return [0] if any(row.count("*") > most for row in shown) else matches(shown)
+
+    return naive_cells(rows, k, list(cell_weights(case).values()), count)
+
+
 def check_cost(case: Case, ran: Ran, made) -> None:
     """The cost equals that computed from the release by the definitions."""
-    if case.scheme == "local":
+    if case.is_local:
         return
     names = list(case.quasi)
     if oracle.hides_values(made) and oracle.value_penalty(made) is None:
@@ -420,7 +460,7 @@ def check_cost(case: Case, ran: Ran, made) -> None:
 
 def check_best(case: Case, ran: Ran, made) -> None:
     """Nothing is better than a proven optimum, and no bound exceeds the optimum."""
-    if case.scheme == "local":
+    if case.is_local:
         return
     least = oracle.best(made)
     if least is None:
@@ -439,7 +479,10 @@ def check_best(case: Case, ran: Ran, made) -> None:
 def check_infeasible(case: Case, made) -> None:
     if made is None:
         return
-    least = oracle.best_local(made) if case.scheme == "local" else oracle.best(made)
+    if case.counts_matches:
+        least = fewest_cells(case)
+    else:
+        least = oracle.best_local(made) if case.is_local else oracle.best(made)
     if least is not None and least < float("inf"):
         raise Broken("infeasible", f"a recoding of cost {least} was overlooked")
 

@@ -8,7 +8,7 @@ new member or a new combination takes part by itself.
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -56,10 +56,20 @@ class Case:
         return names.pop() if len(names) == 1 else None
 
     @property
+    def is_local(self) -> bool:
+        """Whether equal values may be recoded differently."""
+        return self.scheme in ("local", "cells")
+
+    @property
+    def counts_matches(self) -> bool:
+        """Whether a hidden cell is equal to every value."""
+        return any(part.arguments.get("unknown") == "matches" for part in self.privacy)
+
+    @property
     def exact(self) -> bool:
         """Whether the solver is exact."""
         if self.solver is None:
-            return self.scheme != "local"
+            return not self.is_local
         plain = self.solver.arguments.get("top", 1) == 1 and not self.solver.arguments.get("extra")
         return known("solver")[self.solver.name].exact and plain
 
@@ -140,10 +150,19 @@ def make_case(seed: int, *, large: bool = True) -> Case:
     frame = rng.choice(FRAMES) if rng.random() < 0.15 else "polars"
     for attempt in range(TRIES):
         drawn = _parts(rng, facts, fixed, plain=attempt > TRIES // 2, usual=cell.choice if attempt > TRIES - 4 else {})
-        case = Case(seed, quasi, sensitive, label, **drawn, frame=frame, weights=weights)
+        own = {
+            name: _flat(column) if drawn["schemes"][name].name == "cells" else column for name, column in quasi.items()
+        }
+        case = Case(seed, own, sensitive, label, **drawn, frame=frame, weights=weights)
         if refused or is_taken(case):
             break
     return case
+
+
+def _flat(column: Column) -> Column:
+    """The column with a flat hierarchy, the only one that the scheme cells takes."""
+    present = sorted({value for value in column.everything if value is not None})
+    return replace(column, given="flat", rows=[(value, "*") for value in present], file=False)
 
 
 def _fixed(cell) -> dict[str, list[str]]:
@@ -185,7 +204,22 @@ def _parts(rng, facts, fixed, *, plain, usual):
     drawn["options"] = {"seed": rng.randint(0, 5), **({} if plain else _options(rng, facts["quasi"]))}
     if "priorities" in drawn["options"] and "cost" not in fixed and rng.random() < 0.7:
         drawn["cost"] = None
+    if {part.name for part in drawn["schemes"].values()} == {"cells"} and rng.random() < 0.4:
+        drawn |= _matching(rng, facts, fixed)
     return drawn
+
+
+def _matching(rng, facts, fixed):
+    """Parts that go with cells that match every value, except for those of the pair."""
+    found = {"options": {"seed": rng.randint(0, 5)}}
+    if fixed.get("privacy", ["k"]) == ["k"]:
+        k = make_part(rng, "privacy", "k", facts).arguments["k"]
+        found["privacy"] = [Part("k", {"k": k, "unknown": "matches"}, f"k({k}, unknown=matches)")]
+    if "cost" not in fixed:
+        found["cost"] = make_part(rng, "cost", "LM", facts)
+    if "suppression" not in fixed:
+        found["suppression"] = make_part(rng, "suppression", rng.choice(("none", "none", "class-records")), facts)
+    return found
 
 
 def _partner(rng, kind, usual):

@@ -145,8 +145,11 @@ def pareto(
         budget = search_budget(budget, time_limit)
         budget.threads = threads
         schemes = prepared.schemes.values()
-        if not all(choice.is_global for choice in schemes):
-            raise UnsupportedCombinationError("A front", "the scheme local", "choose full-domain or another global one")
+        local = next((choice.name for choice in schemes if not choice.is_global), None)
+        if local is not None:
+            raise UnsupportedCombinationError(
+                "A front", f"the scheme {local}", "choose full-domain or another global one"
+            )
         resolved = [axis.resolve(prepared.counted.table) for axis in axes]
         for number, axis in enumerate(resolved):
             if axis in resolved[:number]:

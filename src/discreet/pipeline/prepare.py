@@ -38,6 +38,7 @@ from discreet.problem import Problem, Scheme, scheme_of_each
 from discreet.runtime.locations import without_password
 from discreet.runtime.table_path import options_of
 from discreet.schema import Builder, Hierarchy, Schema, as_hierarchy, parts_of, rounding_grid
+from discreet.schema.builders.flat import flat
 
 if TYPE_CHECKING:
     from discreet.counts import CountTable
@@ -131,6 +132,7 @@ def prepare(settings: JobSettings, *, for_front: bool = False) -> Prepared:
         if settings.missing_sensitive == "unknown":
             _check_missing_codes(source, schema)
         schemes = scheme_of_each(list(schema.quasi_identifiers), settings.scheme)
+        schema = _flattened(schema, schemes)
         trees = _hierarchies(settings.sensitive)
     if not for_front and not settings.any_scheme:
         load_ahead(settings, schema, schemes, source)
@@ -182,6 +184,7 @@ def prepare(settings: JobSettings, *, for_front: bool = False) -> Prepared:
 def build_problem(prepared: Prepared, privacy: Sequence[PrivacyModel | str]) -> Problem:
     """Return the problem of making a table keep some promises with the choices of the settings."""
     settings = prepared.settings
+    _check_marks(prepared)
     return Problem.build(
         _with_grids(prepared),
         privacy=privacy,
@@ -191,6 +194,33 @@ def build_problem(prepared: Prepared, privacy: Sequence[PrivacyModel | str]) -> 
         min_levels=settings.min_levels,
         max_levels=settings.highest_levels,
     )
+
+
+def _flattened(schema: Schema, schemes: Mapping[str, Scheme]) -> Schema:
+    """Return the schema with flat hierarchies where values are shown as they are or hidden; refuse any others there."""
+    quasi = dict(schema.quasi_identifiers)
+    for column, given in quasi.items():
+        if not schemes[column].flat:
+            continue
+        if given is not None and given != flat():
+            raise UnsupportedCombinationError(
+                f"The hierarchy of '{column}'",
+                f"the scheme {schemes[column].name}, which shows a value or hides it",
+                "leave the hierarchy out, or choose the scheme local",
+            )
+        quasi[column] = flat()
+    return replace(schema, quasi_identifiers=quasi)
+
+
+def _check_marks(prepared: Prepared) -> None:
+    """Refuse columns with the mark of hidden cells among their values, which readers could not tell apart."""
+    for column, domain in prepared.counted.domains.items():
+        if prepared.schemes[column].flat and UNKNOWN in domain.labels[0]:
+            raise UsageError(
+                f"Column '{column}' has the value '{UNKNOWN}', which the scheme {prepared.schemes[column].name} writes "
+                "for a cell it hides; give it another name in the data first.",
+                column=column,
+            )
 
 
 def _with_grids(prepared: Prepared) -> CountTable:

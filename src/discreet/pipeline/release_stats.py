@@ -32,6 +32,8 @@ class ReleaseStats(SearchStats, total=False):
     """The score before classes were refined one by one."""
     schemes: list[dict[str, Any]]
     """What each scheme that was tried for ``best`` loses, or why it has no release."""
+    hidden_cells: int
+    """Under the scheme cells, the number of cells of released rows that are hidden."""
     covered: dict[str, float]
     """For local recodings that show single values, the mean share of each domain that the covers of the rows span."""
     squared_error: float

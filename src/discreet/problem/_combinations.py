@@ -32,9 +32,11 @@ def check_combination(
     _check_hierarchy(table, cost, schemes)
     kind.check(models)
     _check_models(models, kind, schemes)
+    _check_matches(table, models, cost, kind, schemes, limited)
     _check_partial(table, cost, kind, models, schemes)
-    if not all(scheme.is_global for scheme in schemes):
-        _check_local(table, cost, limited)
+    local = next((scheme.name for scheme in schemes if not scheme.is_global), None)
+    if local is not None:
+        _check_local(table, cost, limited, local)
 
 
 def _check_hierarchy(table: CountTable, cost: Cost, schemes: Sequence[Scheme]) -> None:
@@ -42,7 +44,7 @@ def _check_hierarchy(table: CountTable, cost: Cost, schemes: Sequence[Scheme]) -
     if not cost.needs_hierarchy:
         return
     for attribute, scheme in zip(table.attributes, schemes, strict=True):
-        if scheme.name not in ("full-domain", "subtree", "local"):
+        if scheme.name not in ("full-domain", "subtree") and scheme.is_global:
             raise UnsupportedCombinationError(
                 f"The cost {cost.name}",
                 f"the scheme {scheme.name} of '{attribute.name}'",
@@ -62,7 +64,7 @@ def _check_models(models: Sequence[PrivacyModel], kind: Suppression, schemes: Se
                 "it depends on all classes together, which only searches of full-domain look at; choose full-domain"
             )
         else:
-            scheme = None if all(scheme.is_global for scheme in schemes) else "local"
+            scheme = next((scheme.name for scheme in schemes if not scheme.is_global), None)
             reason = (
                 "what groups show may overlap, so that nobody of the population belongs to one group alone; choose "
                 "full-domain, or subtree by annealing"
@@ -76,6 +78,55 @@ def _check_models(models: Sequence[PrivacyModel], kind: Suppression, schemes: Se
                 "it counts rows or people, which suppressing values does not change; choose none, a budget or "
                 "class-records",
             )
+
+
+def _check_matches(
+    table: CountTable,
+    models: Sequence[PrivacyModel],
+    cost: Cost,
+    kind: Suppression,
+    schemes: Sequence[Scheme],
+    limited: Sequence[str],
+) -> None:
+    """Refuse what is not defined, or not searched, where a hidden cell is equal to every value."""
+    model = next((model for model in models if model.counts_matches), None)
+    most = {getattr(scheme, "most", None) for scheme in schemes}
+    if model is None:
+        if most != {None}:
+            raise UnsupportedCombinationError(
+                "A limit on the hidden cells of a row",
+                f"the privacy model {models[0].shown}",
+                "classes hide what their rows differ in; leave most out, or choose unknown=matches",
+            )
+        return
+    scheme = next((scheme for scheme in schemes if not scheme.flat), None)
+    other = next((other for other in models if not other.counts_matches), None)
+    misfits = [
+        (any(each.missing_matches for each in models), "a search", "it is for audits; choose unknown=matches"),
+        (
+            scheme is not None,
+            f"the scheme {'' if scheme is None else scheme.name}",
+            "it is about rows with hidden cells; choose the scheme cells",
+        ),
+        (
+            other is not None,
+            f"the privacy model {'' if other is None else other.shown}",
+            "rows that match form no classes for it to look at; leave one of the two out, or unknown=matches",
+        ),
+        (cost.name != "LM", f"the cost {cost.name}", "only hidden cells are counted; choose LM"),
+        (kind.hides_values, f"the suppression {kind.name}", "no sensitive value need be hidden; choose none"),
+        (len(most) > 1, "different limits on the hidden cells of a row", "choose one limit for all columns"),
+        (
+            most != {None} and kind.name != "none",
+            f"the suppression {kind.name} and a limit on the hidden cells of a row",
+            "records are not left out then; choose none, or leave most out of the scheme cells",
+        ),
+        (bool(limited), "limits on levels", "give a column that matters a large weight in LM instead"),
+        (table.people is not None, "promises that count people", "leave person and household out"),
+    ]
+    for misfit, what, way_out in misfits:
+        if misfit:
+            raise UnsupportedCombinationError(f"The privacy model {model.shown}", what, way_out)
 
 
 def check_suppressed_before(kind: Suppression, cost: Cost, schemes: Sequence[Scheme]) -> None:
@@ -96,30 +147,30 @@ def check_suppressed_before(kind: Suppression, cost: Cost, schemes: Sequence[Sch
             )
 
 
-def _check_local(table: CountTable, cost: Cost, limited: Sequence[str]) -> None:
+def _check_local(table: CountTable, cost: Cost, limited: Sequence[str], scheme: str) -> None:
     """Refuse costs and limits that local recoding does not define, even if they had no effect."""
     if not cost.local:
         raise UnsupportedCombinationError(
-            f"The cost {cost.name}", "the scheme local", "choose NCP or LM, which say what each value loses"
+            f"The cost {cost.name}", f"the scheme {scheme}", "choose NCP or LM, which say what each value loses"
         )
     for attribute in table.attributes:
         rooted = attribute.tree and attribute.block_leaves[-1].size == 1
         if cost.needs_hierarchy and not rooted:
             raise UnsupportedCombinationError(
                 f"The cost {cost.name}",
-                f"the scheme local for '{attribute.name}'",
+                f"the scheme {scheme} for '{attribute.name}'",
                 "a range or set has no level; give the column a hierarchy with a root, or choose LM",
             )
         if attribute.name in limited and not attribute.tree and not cost.counts_values:
             raise UnsupportedCombinationError(
                 f"A limit on the levels of '{attribute.name}'",
-                "the scheme local",
+                f"the scheme {scheme}",
                 "give the column a hierarchy, leave the limit out or choose the scheme subtree",
             )
     if "labels" in cost.needs and table.labels is not None and (np.diff(table.labels.offsets) > 1).any():
         raise UsageError(
-            f"The cost {cost.name} under the scheme local needs to know the class label of each tuple; count rows of "
-            "different labels as different tuples."
+            f"The cost {cost.name} under the scheme {scheme} needs to know the class label of each tuple; count rows "
+            "of different labels as different tuples."
         )
 
 

@@ -58,8 +58,9 @@ class Problem:
         chosen = [privacy] if isinstance(privacy, str | PrivacyModel) else list(privacy)
         if not chosen:
             raise UsageError("No privacy model was given; ask for one, as in k(5).", topic="no-privacy-model")
-        models = tuple(PRIVACY.make(model).resolve(list(table.sensitive)) for model in chosen)
         schemes = tuple(scheme_of_each(table.names, scheme).values())
+        table = table.flattened([each.flat for each in schemes])
+        models = tuple(PRIVACY.make(model).resolve(list(table.sensitive)) for model in chosen)
         resolved = COSTS.make(cost).resolve(table, models)
         kind = SUPPRESSION.make(suppression)
         check_combination(table, models, resolved, kind, schemes, [*(min_levels or ()), *(max_levels or ())])

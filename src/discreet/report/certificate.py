@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from discreet.engines import UNKNOWN, open_table
 from discreet.errors import UsageError
 from discreet.problem import PRIVACY, SUPPRESSION
-from discreet.report.certificate_format import FORMAT, KIND, own_digest, sealed_text
+from discreet.report.certificate_format import FORMAT, KIND, own_digest, promise_note, sealed_text
 from discreet.report.job_text import is_counted, job_text, plain_data
 from discreet.report.small_counts import comparing_promises
 from discreet.report.uniqueness import with_uniqueness
@@ -55,7 +55,7 @@ def make_certificate(release: Release, key: Key | None) -> dict[str, Any]:
         "unchanged": with_uniqueness(files, [column for column in columns if column not in quasi | parts]),
         "unknown": UNKNOWN if SUPPRESSION.make(job["suppression"]).hides_values else None,
         "promises": [
-            {"model": check.model, "reached": _reached(check, check.model in comparing)}
+            {"model": check.model, "reached": _reached(check, check.model in comparing), **promise_note(check.model)}
             for check in audit.checks[: len(job["privacy"])]
         ],
         "rows": audit.rows,

@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from discreet.engines import UNKNOWN
-from discreet.errors import DataError
+from discreet.errors import DataError, UsageError
+from discreet.problem import PRIVACY
+from discreet.problem.privacy import WEAKER
 from discreet.runtime.locations import read_text
 
-__all__ = ["FORMAT", "KIND", "canonical", "own_digest", "read_certificate", "sealed_text"]
+__all__ = ["FORMAT", "KIND", "canonical", "own_digest", "promise_note", "read_certificate", "sealed_text"]
 
 KIND = "discreet release certificate"
 FORMAT = 2
@@ -37,6 +39,19 @@ def own_digest(certificate: Mapping[str, Any]) -> str:
 def sealed_text(certificate: Mapping[str, Any]) -> str:
     """Return the text that the owner's seal signs: everything before the seal."""
     return canonical(_without(certificate, "seal", "sha256"))
+
+
+def promise_note(model: str) -> dict[str, str]:
+    """Return what a certificate says about a promise besides its text form: that it is weaker, if it counts matches.
+
+    >>> promise_note("k(3)"), list(promise_note("k(3, unknown=matches)"))
+    ({}, ['note'])
+    """
+    try:
+        weaker = "unknown=" in model and PRIVACY.make(model).counts_matches
+    except UsageError:
+        weaker = False
+    return {"note": WEAKER} if weaker else {}
 
 
 def _without(certificate: Mapping[str, Any], *names: str) -> dict[str, Any]:
@@ -202,7 +217,10 @@ def _promises(value: Any, name: str) -> None:
     if not isinstance(value, list) or not value:
         raise _FormError(f"'{name}' is not a list of promises")
     for promise in value:
-        _check_fields(promise, {"model": _text, "reached": _reached}, "a promise")
+        fields = {"model": _text, "reached": _reached, "note": _one_of(WEAKER)}
+        _check_fields(promise, fields, "a promise", optional=["note"])
+        if ("note" in promise) != bool(promise_note(promise["model"])):
+            raise _FormError("a promise lacks its note, or has one that is not its own")
     if len({promise["model"] for promise in value}) < len(value):
         raise _FormError("a promise occurs twice")
 

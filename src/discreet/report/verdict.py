@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from discreet.problem.privacy import WEAKER
 from discreet.report.notes import Caution, handed_over
 from discreet.report.numbers import LEAST_ROWS, percent, rounded_percent
 from discreet.report.small_counts import LeftOut
@@ -109,6 +110,7 @@ def make_verdict(release: Release) -> Verdict:
 def _promises(release: Release) -> Iterator[VerdictSentence]:
     if not release.audit.passed:
         yield VerdictSentence("danger", "The release breaks a promise; do not share it.")
+    yield from (VerdictSentence("caution", note) for note in release.audit.notes if WEAKER in note)
 
 
 def _kept_columns(release: Release) -> Iterator[VerdictSentence]:

@@ -10,7 +10,7 @@ from discreet.solve._base import SOLVERS, Budget, ProgressCallback, Solution, So
 
 __all__ = ["choose_solver", "solve"]
 
-_USUAL = {"full-domain": "lattice", "subtree": "cuts", "local": "local"}
+_USUAL = {"full-domain": "lattice", "subtree": "cuts", "local": "local", "cells": "cells"}
 """What ``auto`` chooses if all attributes have one scheme: importing the other solvers takes a second."""
 
 

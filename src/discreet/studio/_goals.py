@@ -80,7 +80,8 @@ class Goals:
         """Return the goals of a front, which has one global scheme: full-domain unless another is chosen."""
         from discreet.job.settings import is_best
 
-        return replace(self, scheme="full-domain") if is_best(self.scheme) or self.scheme.startswith("local") else self
+        local = self.scheme.startswith(("local", "cells"))
+        return replace(self, scheme="full-domain") if is_best(self.scheme) or local else self
 
     def job(self) -> dict[str, Any]:
         """Return the goals as fields of a job."""

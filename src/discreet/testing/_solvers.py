@@ -83,7 +83,7 @@ class SolverContract:
             rng = np.random.default_rng(seed)
             model, cost, kind, scheme = combinations[int(rng.integers(len(combinations)))]
             rows, leaves = int(rng.integers(2, 9)), int(rng.integers(2, 4))
-            split_by_sensitive = scheme.startswith("local")
+            split_by_sensitive = not SCHEMES.make(scheme).is_global
             table = random_table(
                 rng,
                 rows=rows,
@@ -116,9 +116,9 @@ class SolverContract:
 
     @staticmethod
     def every_recoding(problem: Problem) -> Iterator[Classes]:
-        """Yield the classes of every recoding of a problem; under ``local`` of every full-domain one."""
+        """Yield the classes of every recoding of a problem; under local ones of every full-domain one."""
         table = problem.table
-        if all(scheme.name in ("full-domain", "local") for scheme in problem.schemes):
+        if all(scheme.name == "full-domain" or not scheme.is_global for scheme in problem.schemes):
             ranges = [range(low, high + 1) for low, high in zip(problem.lowest, problem.highest, strict=True)]
             for levels in itertools.product(*ranges):
                 yield classes_of(table, levels, problem.cost)

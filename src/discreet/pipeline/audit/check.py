@@ -6,7 +6,7 @@ grouping, and a test keeps it from importing those of the engines.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import DiscreetError, UsageError
 from discreet.pipeline.audit.classes import ReleasedClasses, read_classes
+from discreet.pipeline.audit.matches import count_matches
 from discreet.pipeline.audit.population import AuditedPopulation
 from discreet.pipeline.audit.readers import open_table
 from discreet.pipeline.audit.reference import ReferenceValues, make_reference, missing_values, original_counts
@@ -23,7 +24,9 @@ from discreet.pipeline.audit.table import AuditedTable
 from discreet.pipeline.audit.verdict import AttributeDisclosure, Audit, Check
 from discreet.problem import PRIVACY, SUPPRESSION, Groups, PrivacyModel, Suppression
 from discreet.problem.hidden_values import HiddenValues, hiding_classes, thresholds
+from discreet.problem.privacy import WEAKER
 from discreet.report.class_sizes import ClassSizes
+from discreet.report.numbers import LEAST_ROWS, rounded_percent
 from discreet.runtime.read_options import EngineChoice, EngineName, MissingSensitive, check_missing_sensitive
 from discreet.schema import parts_of
 
@@ -138,6 +141,11 @@ class AuditRequest:
         attributes = {name: _parts(name, table.columns) for name in _attributes(models)}
         measured = {**attributes, **{name: _parts(name, table.columns) for name in self.certainty_of}}
         classes = read_classes(table, columns, measured, weights)
+        matches = {
+            model: count_matches(classes.keys, classes.sizes, missing=model.missing_matches)
+            for model in models
+            if model.counts_matches
+        }
         certainties = tuple(
             self._certainty(column, classes.attribute(parts), classes) for column, parts in measured.items()
         )
@@ -149,7 +157,7 @@ class AuditRequest:
         if people is None and any(model.looks_at_population for model in models):
             people = self._population().people_of(classes.keys, columns)
         groups = {column: self._groups(column, parts, classes, layout) for column, parts in attributes.items()}
-        checks = [_check(model, classes, groups, people) for model in models]
+        checks = [_check(model, matches.get(model, classes.sizes), groups, people) for model in models]
         hidden = self._hidden(groups, models)
         if self.suppression is not None and self.suppression.keeps_ambiguous:
             clear = sum(found.clear_classes for found in hidden.values())
@@ -171,7 +179,7 @@ class AuditRequest:
             singled_out=together,
             certainties=certainties,
             hidden=hidden,
-            notes=self._marks(attributes, classes),
+            notes=(*self._marks(attributes, classes), *_weaker(matches, classes.sizes)),
         )
 
     def _marks(self, attributes: Mapping[str, Sequence[str]], classes: ReleasedClasses) -> tuple[str, ...]:
@@ -250,6 +258,17 @@ class AuditRequest:
         return replace(groups, known=classes.sizes_of(known.to_numpy()), hides=self.unknown is not None)
 
 
+def _weaker(matches: Mapping[PrivacyModel, NDArray[np.int64]], sizes: NDArray[np.int64]) -> Iterator[str]:
+    """Say of promises that count matches that they are weaker, and how many rows would break the stronger one."""
+    for model in matches:
+        alone = int(sizes[sizes < (model.promised or 0)].sum())
+        total = max(int(sizes.sum()), 1)
+        share = f"{rounded_percent(alone / total, total)} of the rows" if total >= LEAST_ROWS else "part of the rows"
+        yield f"{model.shown}: {WEAKER}" + (
+            f" Counted in classes, where a hidden cell is a value of its own, {share} would break it." if alone else ""
+        )
+
+
 def _check_visible(privacy: Models) -> None:
     """Refuse promises about how rows were drawn, which no table shows."""
     for text in [privacy] if isinstance(privacy, str | PrivacyModel) else privacy:
@@ -306,10 +325,14 @@ def _not_suppressed(values: pl.Series, unknown: str | None) -> pl.Series:
 
 
 def _check(
-    model: PrivacyModel, classes: ReleasedClasses, groups: Mapping[str, Groups], people: NDArray[np.float64] | None
+    model: PrivacyModel,
+    sizes: NDArray[np.int64],
+    groups: Mapping[str, Groups],
+    people: NDArray[np.float64] | None,
 ) -> Check:
+    """Measure a promise; ``sizes`` are those of the classes, or how many rows match theirs."""
     none = np.zeros(0, dtype=np.int64)
-    measured = Groups(classes.sizes, none, none, none, none)
+    measured = Groups(sizes, none, none, none, none)
     for column in _attributes([model]):
         measured = groups[column]
     reached = float(model.reached(replace(measured, population=people)))

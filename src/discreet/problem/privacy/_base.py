@@ -18,7 +18,13 @@ from discreet.runtime.parts import Family, Part
 from discreet.runtime.plurals import amount
 from discreet.runtime.text_form import outline
 
-__all__ = ["PRIVACY", "Groups", "PrivacyModel"]
+__all__ = ["PRIVACY", "WEAKER", "Groups", "PrivacyModel"]
+
+WEAKER = (
+    "A hidden cell counts as equal to every value, as sdcMicro and μ-ARGUS count, which is weaker than k-anonymity in "
+    "classes: what is hidden may be inferred from rows that are not."
+)
+"""What reports say about promises that count matches."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -124,6 +130,22 @@ class PrivacyModel(Part, ABC):
         If it is wrong, the release holds rows that the model assumes were left to chance.
         """
         return 1.0
+
+    @property
+    def counts_matches(self) -> bool:
+        """A hidden cell is equal to every value: the audit counts the rows that match each row, not those of classes.
+
+        If it is wrong, the audit measures another promise than the one that was made.
+        """
+        return False
+
+    @property
+    def missing_matches(self) -> bool:
+        """Where matches are counted, a missing value is a hidden cell too. Only an audit can be asked for that.
+
+        If it is wrong, the audit takes missing values for values, or the other way round.
+        """
+        return False
 
     @property
     def looks_at_population(self) -> bool:

@@ -35,6 +35,11 @@ class Scheme(Part, ABC):
 
     If it is wrong, the report does not say that text was joined in the order of the alphabet.
     """
+    flat: ClassVar[bool] = False
+    """A value is shown as it is or not at all: whatever hierarchy there is, only its leaves and one root are used.
+
+    If it is wrong, groups show nodes of hierarchies that the scheme does not have, or hide more than they need to.
+    """
     is_global: ClassVar[bool] = True
     """Equal values are always recoded alike, so that one partition describes the whole recoding.
 

@@ -142,7 +142,7 @@ def lay_out_cuts(problem: Problem, techniques: CutTechniques) -> CutState:
 def is_compiled(problem: Problem, separable: Separable | None) -> bool:
     """Whether the kernels know all models and the cost, and at most one sensitive attribute matters."""
     whole = problem.divided is None and not problem.suppression.hides_values
-    known = {KAnonymity, LDiversity} if whole else {KAnonymity}
+    known: set[type] = {KAnonymity, LDiversity} if whole else {KAnonymity}
     attributes = {model.attribute for model in problem.privacy if isinstance(model, ThresholdModel | LDiversity)}
     if len(attributes) > 1:
         return False

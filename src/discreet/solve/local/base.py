@@ -65,9 +65,14 @@ class LocalSolver(Solver):
         return is_compiled(problem)
 
     @classmethod
+    def own_kernels(cls) -> type[LocalSolver]:
+        """Return the solver whose kernels it runs: itself, unless it repeats the search of another."""
+        return cls
+
+    @classmethod
     def compile_ahead(cls) -> None:
         """Load the kernels of the search and of its bounds, or compile them the first time ever."""
-        load_kernels(cls)
+        load_kernels(cls.own_kernels())
         compile_bound(prices=True)
 
     @abstractmethod
@@ -77,7 +82,7 @@ class LocalSolver(Solver):
     def solve(self, problem: Problem, budget: Budget, progress: ProgressCallback | None = None) -> Solution:
         """Return the groups found, and a lower bound on the cost of all groupings."""
         with budget.paused():
-            load_kernels(type(self))
+            load_kernels(self.own_kernels())
         if not is_compiled(problem):
             return solve_general(problem, self._find, self.regroupings, budget, progress)
         task = make_task(problem)
@@ -149,7 +154,7 @@ def compile_ahead() -> None:
     """Compile the kernels of every solver of local recoding."""
     for solver in SOLVERS.members().values():
         if issubclass(solver, LocalSolver):
-            load_kernels(solver)
+            load_kernels(solver.own_kernels())
 
 
 def _solve_two_rows(solver: type[LocalSolver]) -> None:

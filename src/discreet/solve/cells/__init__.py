@@ -1,0 +1,1 @@
+"""Cell suppression, proven minimal; README.md explains the search."""
