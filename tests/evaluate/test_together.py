@@ -93,6 +93,18 @@ def test_a_local_release_that_is_safe_alone() -> None:
     assert (both.passed, both.smallest) == (False, 1)
 
 
+def test_a_local_release_without_the_sensitive_column() -> None:
+    """Promises about it are measured in the release that shows it."""
+    people = pl.DataFrame({"age": [1, 2, 3, 4], "ill": ["u", "u", "w", "u"]})
+    one = people.with_columns(age=pl.Series(["[1, 2]", "[1, 2]", "[3, 4]", "[3, 4]"]))
+    two = people.select(age=pl.Series(["[1, 3]", "[2, 4]", "[1, 3]", "[2, 4]"]))
+    found = together(
+        people, [one, two], quasi_identifiers=["age"], sensitive="ill", privacy=["k(2)", "distinct-l(2, ill)"]
+    )
+    assert [check.reached for check in found.checks] == [2, 1]
+    assert not found.passed
+
+
 def test_people_who_joined_and_left() -> None:
     first = pl.DataFrame({"age": [21, 22, 23, 51, 52, 53], "ill": ["u", "v", "w"] * 2})
     new = pl.concat([first.head(5), pl.DataFrame({"age": [24, 25], "ill": ["u", "v"]})])

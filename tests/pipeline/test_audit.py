@@ -161,7 +161,7 @@ def test_missing_values_are_values() -> None:
     assert audit(numbers, quasi_identifiers=["a"], privacy="k(1)").classes == 3
 
 
-def test_nan_and_null_are_told_apart(tmp_path: Path) -> None:
+def test_nan_and_null_are_distinguished(tmp_path: Path) -> None:
     """A table of another tool may hold both, and whoever reads it can tell one from the other."""
     table = pl.DataFrame({"dose": [1.5, 1.5, float("nan"), None], "s": [float("nan"), 1.0, 2.0, None]})
     table.write_parquet(tmp_path / "other.parquet")

@@ -1,7 +1,7 @@
 """Who of a table is in which class of a release, and the groups that several releases distinguish together.
 
 The attacker knows everybody's quasi-identifiers and who is in which release, and may be able to tell which rows of two
-releases are about the same person (by columns that were released unchanged). People are then told apart by their
+releases are about the same person (by columns that were released unchanged). People are then distinguished by their
 classes in all releases, where not being in a release is like a class of its own.
 
 A released class says how many people with which sensitive values it has. If the table has the same ones, they are the
@@ -134,8 +134,8 @@ def membership(table: CountedClasses, release: ReadRelease, *, of_table: bool = 
     if release.overlapping:
         if not np.array_equal(now, then):
             raise UsageError(
-                "A release to compare with is a local recoding of other people, of which it is not known who is in "
-                "which class; compare with a global recoding, or with a release of the same people."
+                "A release to compare with is a local recoding of other people, and who is in which class is unknown; "
+                "compare with a global recoding, or with a release of the same people."
             )
         return unchanged
     stays = _first_rows(mine, np.where(member, table.count, 0), np.minimum(now, then))

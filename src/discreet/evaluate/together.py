@@ -204,16 +204,16 @@ def rows_that_fit(
     fewest = np.min([_covering_rows(release, people) for release in read], axis=0)
     counts: dict[str, NDArray[np.int64]] = {}
     for name in given.secrets:
-        if all(name in release.classes.secret for release in read):
-            counts[name] = np.min([values_that_fit(before, release, name) for release in read], axis=0)
+        showing = [release for release in read if name in release.classes.secret]
+        counts[name] = np.min([values_that_fit(before, release, name) for release in showing], axis=0)
+        if len(showing) > 1:
             fewest = np.minimum(fewest, counts[name].sum(axis=1))
     seen = fewest > 0
     checks = []
     for model in models:
         column = getattr(model, "attribute", None) if model.looks_at_sensitive else None
-        if column is None or column in counts:
-            fitting = _fitting(before, fewest[seen], column, None if column is None else counts[column][seen])
-            checks.append(_check(model, fitting, given, original))
+        fitting = _fitting(before, fewest[seen], column, None if column is None else counts[column][seen])
+        checks.append(_check(model, fitting, given, original))
     return Together(
         releases=len(read),
         people=int(before.sizes[seen].sum()),

@@ -49,7 +49,7 @@ class EarlierReleases:
     """The table, by its original values."""
     members: tuple[Membership, ...]
     local: bool
-    """Whether one of them is a local recoding, of which only a lower bound of what it hides is known."""
+    """Whether one of them is a local recoding: groups are then at least as large as counted."""
     given: EvaluationInput
     data: Any
 
@@ -111,7 +111,9 @@ class EarlierReleases:
         count = amount(len(self.members), "earlier release")
         same = all(each.same_people for each in self.members)
         who = "of the same people" if same else "of overlapping people, where those who joined or left are groups too"
-        bound = "" if not self.local else " One is a local recoding, of which only rows that certainly fit are counted."
+        bound = (
+            "" if not self.local else " One is a local recoding, in which only people who certainly fit are counted."
+        )
         yield (
             f"The promises also hold together with {count} {who}, against an attacker who knows everybody's "
             "quasi-identifiers and can tell which rows of two releases are about the same person, if nobody who joined "
@@ -171,7 +173,7 @@ class EarlierReleases:
         people, first = self.people, members[0]
         labels = np.stack([each.label for each in members], axis=1)[people.group]
         outside = labels.copy()
-        outside[:, 0] = -1  # those who joined since then, of which there are none if there are several
+        outside[:, 0] = -1  # those who joined since then; nobody, if several releases are compared
         stays = people.count if first.same_people else first.stays
         keys = np.concatenate([labels, outside])
         rows = np.concatenate([stays, people.count - stays])
