@@ -24,9 +24,9 @@ def both(location: object) -> pl.DataFrame:
     try:
         table = open_table(location).scan().collect()  # type: ignore[arg-type]
     except dc.DataError as error:
-        with pytest.raises(dc.DataError) as told:
+        with pytest.raises(dc.DataError) as caught:
             open_files(location).scan().collect()  # type: ignore[arg-type]
-        assert told.value.message == error.message  # noqa: PT017
+        assert caught.value.message == error.message  # noqa: PT017
         raise
     audited = open_files(location).scan().collect()  # type: ignore[arg-type]
     assert audited.equals(table)
@@ -164,10 +164,10 @@ ZIPS = [[15101, "1510*", "*"], [15102, "1510*", "*"]]
 def test_bad_options(tmp_path: Path, options: dict, error: type, sentence: str):
     content = 'born,height,town\n1.1.1980,"1,8",Köln\n2.1.1980,"1,7",Köln\n1980,1.7m,Köln\n'
     path = text(tmp_path / "a.csv", content)
-    with pytest.raises(error, match=sentence) as told:
+    with pytest.raises(error, match=sentence) as caught:
         dc.anonymize(path, quasi_identifiers=["town"], keep=["born", "height"], privacy="k(2)", **options)
-    assert "Köln" not in told.value.message
-    assert "1980," not in told.value.message
+    assert "Köln" not in caught.value.message
+    assert "1980," not in caught.value.message
 
 
 def test_options_of_what_is_no_file(tmp_path: Path):
