@@ -62,9 +62,9 @@ def test_the_key_decides(tmp_path: Path):
 def test_a_release_says_that_it_is_pseudonymous(tmp_path: Path):
     visits().write_csv(tmp_path / "visits.csv", separator=";")
     made = release(tmp_path / "visits.csv", tmp_path, output=tmp_path / "safe.csv")
-    told = " ".join(made.notes)
-    assert "The dates in 'visit' are shifted by up to 30 days" in told
-    assert "'patient' has keyed pseudonyms. They are pseudonymous and not anonymous" in told
+    caught = " ".join(made.notes)
+    assert "The dates in 'visit' are shifted by up to 30 days" in caught
+    assert "'patient' has keyed pseudonyms. They are pseudonymous and not anonymous" in caught
     made.report(tmp_path / "report.md")
     assert "pseudonymous" in (tmp_path / "report.md").read_text(encoding="utf-8")
     written = (tmp_path / "safe.csv").read_text(encoding="utf-8")
@@ -128,9 +128,9 @@ def test_jobs_fronts_and_mappings(tmp_path: Path):
 )
 def test_what_cannot_be_derived(tmp_path: Path, derive: object, error: type, sentence: str):
     table = visits().with_columns(ward=pl.lit(None, dtype=pl.String))
-    with pytest.raises(error, match=sentence) as told:
+    with pytest.raises(error, match=sentence) as caught:
         release(table, tmp_path, derive=derive, identifiers="ward")
-    assert "patient 1" not in told.value.message
+    assert "patient 1" not in caught.value.message
 
 
 def test_only_files_and_polars(tmp_path: Path):

@@ -162,9 +162,9 @@ def test_missing_codes_of_a_sensitive_column(tmp_path: Path):
     roles = {"sensitive": ["ILLNESS"], "keep": ["SEEN", "WEIGHT"], "privacy": ["k(3)", "distinct-l(2, ILLNESS)"]}
     with pytest.raises(
         dc.DataError, match=r"The sensitive column 'ILLNESS' has codes .* missing_codes='missing'"
-    ) as told:
+    ) as caught:
         release(source, tmp_path / "safe.sav", **roles)
-    assert told.value.column == "ILLNESS"
+    assert caught.value.column == "ILLNESS"
     release(source, tmp_path / "safe.sav", missing_codes="missing", **roles)
     table, about = pyreadstat.read_sav(tmp_path / "safe.sav", user_missing=True, output_format="polars")
     assert 9.0 not in table["ILLNESS"].to_list()
@@ -302,6 +302,32 @@ def test_columns_that_begin_without_values(tmp_path: Path, monkeypatch: pytest.M
             .select("SEEN", "WEIGHT", "ILLNESS", "SEX")
             .equals(table.select("SEEN", "WEIGHT", "ILLNESS", "SEX"))
         )
+
+
+def test_special_missing_values_are_missing(tmp_path: Path):
+    numbers = pl.Series([1, "a", 3, None] * 5, dtype=pl.Object)
+    table = pl.DataFrame({"sex": ["f", "m"] * 10, "answer": numbers, "all": pl.Series(["b"] * 20, dtype=pl.String)})
+    pyreadstat.write_dta(
+        table,
+        tmp_path / "people.dta",
+        variable_value_labels={"answer": {1: "one", "a": "refused"}},
+        missing_user_values={"answer": ["a"], "all": ["b"]},
+    )
+    made = dc.anonymize(
+        tmp_path / "people.dta",
+        quasi_identifiers=["sex"],
+        keep=["answer", "all"],
+        privacy="k(5)",
+        output=tmp_path / "safe.dta",
+    )
+    assert made.frame["answer"].null_count() == 10
+    assert made.frame["all"].null_count() == 20
+    assert [column for column in ("answer", "all", "sex") if f"'{column}' has special missing" in str(made.notes)] == [
+        "answer",
+        "all",
+    ]
+    _, about = pyreadstat.read_dta(tmp_path / "safe.dta", output_format="polars")
+    assert about.variable_value_labels["answer"] == {1: "one"}
 
 
 def test_an_audit_of_a_file_with_hierarchies(tmp_path: Path):

@@ -104,7 +104,7 @@ def test_forms_that_are_wrong(form: str, sentence: str):
     ],
 )
 def test_columns_they_do_not_fit(form: str, values: list[str], error: type, sentence: str):
-    with pytest.raises(error, match=sentence) as told:
+    with pytest.raises(error, match=sentence) as caught:
         dc.anonymize(pl.DataFrame({"a": values * 2}), quasi_identifiers={"a": form}, privacy="k(2)")
-    assert told.value.column == "a"
-    assert values[0] not in told.value.message
+    assert caught.value.column == "a"
+    assert values[0] not in caught.value.message

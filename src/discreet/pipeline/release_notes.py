@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discreet.engines import index_of
+from discreet.engines import index_of, layout_of
 from discreet.pipeline.sampling import about_sampling
 from discreet.report.columns import kept_rows
 from discreet.report.notes import Caution, Private
@@ -50,6 +50,9 @@ def notes(
     if output is not None and output.shuffle is None:
         yield Caution(KEPT_ORDER)
     kept = kept_rows(counted.table, solution)
+    layout = layout_of(source)
+    for column in () if layout is None or layout.dictionary is None else layout.dictionary.special_missing:
+        yield Private(f"Column '{column}' has special missing values, such as .a, which are released as plain ones.")
     made = [f"'{name}' ({domain.text})" for name, domain in counted.domains.items() if domain.automatic]
     if made:
         yield f"An automatic hierarchy was made for each column without one: {', '.join(made)}."

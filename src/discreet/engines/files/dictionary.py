@@ -44,6 +44,8 @@ class Dictionary:
     value_labels: Mapping[str, Mapping[Any, str]] = field(default_factory=dict)
     missing_codes: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     """For each column, codes and ranges of codes (``{"lo": …, "hi": …}``) that mean a missing value in SPSS."""
+    special_missing: tuple[str, ...] = ()
+    """Columns with special missing values of Stata or SAS (``.a``), which are read as missing."""
     formats: Mapping[str, str] = field(default_factory=dict)
     measures: Mapping[str, str] = field(default_factory=dict)
     widths: Mapping[str, int] = field(default_factory=dict)

@@ -10,7 +10,7 @@ import datetime
 import importlib.util
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -76,7 +76,9 @@ def open_statistics(path: Path, kind: FormatKind, encoding: str | None = None, *
     whole = set(names)
     types: dict[str, pl.DataType] = {}
     pieces, cells, few = [], 0, within_memory(_HELD, 4) // _CELL_BYTES
-    for piece in _pieces(path, read, meta, chunk):
+    special: set[str] = set()
+    for piece, named in _pieces(path, read, meta, chunk):
+        special.update(named)
         for column in piece:
             if column.name not in types or column.null_count() < len(column):  # without values it may seem a number
                 types[column.name] = column.dtype
@@ -89,6 +91,7 @@ def open_statistics(path: Path, kind: FormatKind, encoding: str | None = None, *
     dictionary = _dictionary(
         meta, kind, {name: kind_of_values(dtype) for name, dtype in schema.items()}, path, codes=codes
     )
+    dictionary = replace(dictionary, special_missing=tuple(name for name in names if name in special))
     if cells <= few:
         table = pl.concat([piece.cast(schema) for piece in pieces]) if pieces else pl.DataFrame(schema=schema)
         return StatisticsFile(dictionary, schema, table.lazy)
@@ -115,7 +118,7 @@ def needs_pyreadstat(verb: str) -> None:
 def _read(path: Path, kind: FormatKind, encoding: str | None, codes: bool, **options: Any) -> tuple[pl.DataFrame, Any]:
     import pyreadstat
 
-    if kind in ("sav", "zsav"):
+    if kind in ("sav", "zsav", "dta", "sas7bdat"):
         options["user_missing"] = codes
     if kind != "por" and encoding is not None:
         options["encoding"] = encoding
@@ -129,15 +132,18 @@ def _pieces(
     meta: Any,
     chunk: int,
     columns: Sequence[str] | None = None,
-) -> Iterator[pl.DataFrame]:
-    """Yield the rows, some at a time; a .por file does not say how many it has, and is read at once."""
+) -> Iterator[tuple[pl.DataFrame, list[str]]]:
+    """Yield some rows at a time, and which columns have special missing values in them.
+
+    A .por file does not say how many rows it has, and is read at once.
+    """
     rows = meta.number_rows
     options = {} if columns is None else {"usecols": list(columns)}
     for offset in range(0, max(rows or 0, 1), chunk if rows is not None else 1):
         limit = {} if rows is None else {"row_offset": offset, "row_limit": chunk}
         with _errors(path):
             table, _ = read(**options, **limit)
-        yield _plain(table, meta)
+        yield _plain(table, meta), [column.name for column in table if _has_special(column, meta)]
 
 
 def _plain(table: pl.DataFrame, meta: Any) -> pl.DataFrame:
@@ -149,9 +155,21 @@ def _plain(table: pl.DataFrame, meta: Any) -> pl.DataFrame:
     return pl.DataFrame(columns)
 
 
+def _has_special(column: pl.Series, meta: Any) -> bool:
+    """Whether a column of numbers or dates has special missing values, which are read as letters."""
+    if meta.readstat_variable_types.get(column.name) == "string":
+        return False
+    return column.dtype == pl.String or (column.dtype == pl.Object and any(isinstance(value, str) for value in column))
+
+
 def _plain_column(column: pl.Series, kind: ValueKind) -> pl.Series:
-    if column.dtype == pl.Object:  # dates, with missing-value codes between them
-        return pl.Series(column.name, [value if isinstance(value, datetime.date) else None for value in column])
+    if column.dtype == pl.Object:  # numbers or dates, with missing-value codes between them
+        dates = any(isinstance(value, datetime.date) for value in column)
+        wanted = datetime.date if dates else int | float
+        known = [value if isinstance(value, wanted) else None for value in column]
+        return pl.Series(column.name, known, strict=False) if dates else pl.Series(column.name, known, dtype=pl.Float64)
+    if kind == "number" and column.dtype == pl.String:  # nothing but special missing values
+        return pl.Series(column.name, [None] * len(column), dtype=pl.Float64)
     if kind == "text":
         return column.cast(pl.String).replace("", None)
     if column.dtype == pl.Null or column.dtype.is_numeric():
@@ -177,7 +195,7 @@ def _scan(
         columns: list[str] | None, predicate: pl.Expr | None, most: int | None, _: int | None
     ) -> Iterator[pl.DataFrame]:
         names = schema.names() if columns is None else columns
-        for piece in _pieces(path, read, meta, chunk, names):
+        for piece, _special in _pieces(path, read, meta, chunk, names):
             typed = piece.select(exactly(name).cast(schema[name]) for name in names)
             if most is not None:
                 typed = typed.head(most)

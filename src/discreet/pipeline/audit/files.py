@@ -190,7 +190,7 @@ class ReleasedFile:
     @cached_property
     def _meant(self) -> pl.DataFrame:
         """The rows as the options say they are meant."""
-        return read_as(self._scan().collect(), self.options)
+        return read_as(self._scan().collect(), self.options, self.name)
 
 
 class FilesTable:

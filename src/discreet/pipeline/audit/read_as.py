@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Callable
 
 import polars as pl
 
+from discreet.errors import Argument, DataError
+from discreet.runtime.plurals import amount
 from discreet.runtime.table_path import ReadOptions
 
 __all__ = ["read_as"]
@@ -18,50 +19,71 @@ __all__ = ["read_as"]
 _COMMA = re.compile(r"[+-]?(\d+|\d{1,3}(\.\d{3})+)(,\d+)?")
 
 
-def read_as(table: pl.DataFrame, options: ReadOptions) -> pl.DataFrame:
-    """Return a table as it is meant. A column is converted if all its values can be.
+def read_as(table: pl.DataFrame, options: ReadOptions, name: str = "the table") -> pl.DataFrame:
+    """Return a table as it is meant. A column is converted if all its values can be; it is an error if only most can.
 
     >>> read_as(pl.DataFrame({"height": ["1,80", "?"]}), ReadOptions(na=("?",), decimal=",")).to_series().to_list()
     ['1.80', None]
     """
-    return pl.DataFrame([_column(values, options) for values in table])
+    columns = [_without(values, options.na) for values in table]
+    if options.decimal == ",":
+        columns = [_with_points(values) for values in columns]
+    form = options.date_format
+    if form is None:
+        return pl.DataFrame(columns)
+    dated = [_dated(values, form) for values in columns]
+    if all(new is None for new in dated):
+        raise DataError(
+            f"No column of {name} has dates of the form {form}; check the form, or leave ",
+            Argument("date_format"),
+            " out.",
+            topic="read-options",
+        )
+    return pl.DataFrame([old if new is None else new for old, new in zip(columns, dated, strict=True)])
 
 
-def _column(values: pl.Series, options: ReadOptions) -> pl.Series:
+def _without(values: pl.Series, na: tuple[str, ...]) -> pl.Series:
+    """Make some values missing; in a column of numbers, those that are numbers."""
     if isinstance(values.dtype, pl.Categorical | pl.Enum):
         values = values.cast(pl.String)
-    if values.dtype != pl.String:
-        return _without_numbers(values, options.na) if values.dtype.is_numeric() else values
-    values = values.set(values.is_in(list(options.na)), None)
-    if options.decimal == ",":
-        values = _converted(values, _with_point, lambda texts: any("," in text for text in texts))
-    form = options.date_format
-    return values if form is None else _converted(values, lambda text: _date(text, form), bool)
-
-
-def _without_numbers(values: pl.Series, na: tuple[str, ...]) -> pl.Series:
-    wanted = []
-    for text in na:
+    if values.dtype == pl.String:
+        return values.set(values.is_in(list(na)), None)
+    numbers = []
+    for text in na if values.dtype.is_numeric() else ():
         try:
-            wanted.append(float(text))
+            numbers.append(float(text))
         except ValueError:
             continue
-    return values.set(values.cast(pl.Float64).is_in(wanted), None) if wanted else values
+    return values.set(values.cast(pl.Float64).is_in(numbers), None) if numbers else values
 
 
-def _converted(
-    values: pl.Series, convert: Callable[[str], str | None], applies: Callable[[list[str]], bool]
-) -> pl.Series:
-    """Convert all values, or none if one cannot be or the conversion does not apply."""
-    texts = values.drop_nulls().unique().to_list()
-    found = [convert(text.strip()) for text in texts]
-    if None in found or not applies(texts):
+def _with_points(values: pl.Series) -> pl.Series:
+    """Write numbers with a decimal comma with a point, if the column has such numbers."""
+    if values.dtype != pl.String:
         return values
-    return values.replace_strict(texts, found, return_dtype=pl.String)
+    counts = {text: rows for text, rows in values.drop_nulls().value_counts().rows() if text is not None}
+    fits = {text: bool(_COMMA.fullmatch(text.strip())) for text in counts}
+    commas = sum(rows for text, rows in counts.items() if fits[text] and "," in text)
+    others = sum(rows for text, rows in counts.items() if not fits[text])
+    if commas and others and commas * 2 > sum(counts.values()):
+        raise _mixed(values.name, "numbers with a decimal comma", others)
+    if not commas or others:
+        return values
+    points = {text: text.strip().replace(".", "").replace(",", ".") for text in counts}
+    return values.replace_strict(points, return_dtype=pl.String)
 
 
-def _with_point(text: str) -> str | None:
-    return text.replace(".", "").replace(",", ".") if _COMMA.fullmatch(text) else None
+def _dated(values: pl.Series, form: str) -> pl.Series | None:
+    """Write dates as 2026-12-31; None if the column has others, or none."""
+    if values.dtype != pl.String:
+        return None
+    counts = dict(values.drop_nulls().value_counts().rows())
+    dates = {text: _date(text.strip(), form) for text in counts}
+    others = sum(rows for text, rows in counts.items() if dates[text] is None)
+    known = sum(counts.values())
+    if others and known < 2 * (known - others):
+        raise _mixed(values.name, f"dates of the form {form}", others)
+    return values.replace_strict(dates, return_dtype=pl.String) if known and not others else None
 
 
 def _date(text: str, form: str) -> str | None:
@@ -69,6 +91,16 @@ def _date(text: str, form: str) -> str | None:
         found = datetime.datetime.strptime(text, form)
     except ValueError:
         return None
-    return (
-        f"{found:%Y-%m-%d %H:%M:%S}" if any(part in form for part in ("%H", "%I", "%M", "%S")) else f"{found:%Y-%m-%d}"
+    has_time = any(part in form for part in ("%H", "%I", "%M", "%S"))
+    return f"{found:%Y-%m-%d %H:%M:%S}" if has_time else f"{found:%Y-%m-%d}"
+
+
+def _mixed(column: str, what: str, others: int) -> DataError:
+    return DataError(
+        f"Column '{column}' has {what} and {amount(others, 'other value')}; correct them, or name what means a missing "
+        "value with ",
+        Argument("na"),
+        ".",
+        column=column,
+        topic="read-options",
     )
