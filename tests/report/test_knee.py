@@ -1,4 +1,4 @@
-"""The suggestion of a front: less than half of the detail is lost where that is possible, and never three quarters."""
+"""The suggestion of a front: half of the detail is lost only where that saves much risk, and three quarters never."""
 
 from __future__ import annotations
 
@@ -20,9 +20,12 @@ def test_a_knee_that_is_recommended_keeps_a_quarter_of_the_detail(shares: list[f
     knee = find_knee([_choice(1, 0.0), *points], K())
     assert knee.recommended is (min(shares) < 0.75)
     assert knee.point.normalized_loss < 0.75 or knee.point is points[0]
-    if min(shares) < 0.5:
-        assert knee.point.normalized_loss < 0.5
-    assert ("less than half" in knee.reason) is (0.5 <= min(shares) < 0.75)
+    much = knee.recommended and knee.point.normalized_loss >= 0.5
+    assert ("than half of the detail" in knee.reason) is much
+    if much and min(shares) < 0.5:  # only if no choice below half is nearly as safe
+        risk = [1 / point.k for point in points]
+        saved = risk[0] - 1 / knee.point.k
+        assert all(risk[0] - 1 / each.k < saved / 2 for each in points if each.normalized_loss < 0.5)
     if knee.recommended:
         assert f"{100 * knee.point.normalized_loss:.0f} %" in knee.reason
     assert knee.reason.startswith("Suggested: k = " if knee.recommended else "None is recommended: ")

@@ -43,8 +43,9 @@ def find_knee(points: Sequence[FrontPoint], axis: Axis) -> Knee:
     """Return the point farthest from the line between the first choice that protects anybody and the last.
 
     Privacy is measured as risk: 1/k for k, 1/l for l; θ and the average risk are risks themselves, and t is a distance.
-    Risk and loss are scaled to [0, 1]. ``points`` are in the order of the axis. Only points that lose less than half of
-    the detail are considered if there are any, and one that loses three quarters or more is never recommended.
+    Risk and loss are scaled to [0, 1]. ``points`` are in the order of the axis. If that point loses half of the detail
+    or more, one that loses less is taken where it lowers the risk at least half as much. A point that loses three
+    quarters or more is never recommended.
     """
     if not points:
         raise UsageError("The front has no points, so there is nothing to suggest.")
@@ -67,31 +68,38 @@ def find_knee(points: Sequence[FrontPoint], axis: Axis) -> Knee:
             recommended=False,
         )
     under_half = np.array([point.normalized_loss < _MUCH_LOST for point in choices])
-    if under_half.any():
-        useful, much = under_half, "half of the detail"
-        warning = ""
-    else:
-        much = "three quarters of the detail"
-        warning = " No choice that protects anybody loses less than half of the detail; consider another scheme."
     first, last = choices[0], choices[-1]
     if len(choices) < 3 and useful[0]:
         return Knee(
             first,
             f"Suggested: {named(first)}, the first choice that protects anybody, at "
-            f"{100 * first.normalized_loss:.0f} % of the loss of suppressing everything.{warning}",
+            f"{100 * first.normalized_loss:.0f} % of the loss of suppressing everything."
+            f"{'' if under_half[0] else _ALL_LOSE_MUCH}",
         )
     risk = np.array([_risk(axis, point) for point in choices])
     loss = np.array([point.loss for point in choices])
     gained = (risk[0] - risk) / ((risk[0] - risk[-1]) or 1.0)
     paid = (loss - loss[0]) / ((loss[-1] - loss[0]) or 1.0)
     at = int(np.argmax(np.where(useful, gained - paid, -np.inf)))
+    enough = under_half & (gained >= gained[at] / 2)
+    warning = ""
+    if enough.any():
+        at = int(np.argmax(np.where(enough, gained - paid, -np.inf)))
+    elif not under_half[at] and under_half.any():
+        milder = choices[int(np.flatnonzero(under_half)[-1])]
+        warning = (
+            f" It loses more than half of the detail; {named(milder)} loses {100 * milder.normalized_loss:.0f} % and "
+            "protects much less."
+        )
+    elif not under_half[at]:
+        warning = _ALL_LOSE_MUCH
     chosen = choices[at]
     share = [100 * point.normalized_loss for point in (first, chosen, last)]
     if at == 0:
         return Knee(
             chosen,
             f"Suggested: {named(chosen)}, at {share[1]:.0f} % of the loss of suppressing everything; every step beyond "
-            f"costs more than it protects{'' if useful.all() else f', or {much}'}.{warning}",
+            f"costs more than it protects{'' if under_half.all() else ', or half of the detail'}.{warning}",
         )
     kind = _KINDS.get(axis.name, "highest risk")
     before, now, least = (number_text(value) if kind == "distance" else _percent(value) for value in risk[[0, at, -1]])
@@ -105,6 +113,7 @@ def find_knee(points: Sequence[FrontPoint], axis: Axis) -> Knee:
 
 _MUCH_LOST, _MOST_LOST = 0.5, 0.75
 """Points that lose as large a share of the detail are avoided, and not recommended."""
+_ALL_LOSE_MUCH = " No choice that protects anybody loses less than half of the detail; consider another scheme."
 _KINDS = {"average-risk": "average risk", "t": "distance"}
 """What the axes measure that is not the highest risk of anybody."""
 
