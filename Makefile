@@ -7,7 +7,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 JOBS ?= 2
-COMPILE := $(BIN)/python -c 'from discreet.solve import compile_ahead; compile_ahead(jobs=2)'
+# From the sources themselves: the package may be installed anew at the same time.
+COMPILE := PYTHONPATH=src $(BIN)/python -c 'from discreet.solve import compile_ahead; compile_ahead(jobs=2)'
 # Bytecode is kept even if the environment says otherwise: tests start many processes, which would compile everything anew.
 export PYTHONDONTWRITEBYTECODE :=
 ROWS ?= 20000
