@@ -112,6 +112,15 @@ def test_a_few_rows_that_hide_everything_match_all():
     assert (solution.status, solution.cost) == ("optimal", 6)
 
 
+def test_columns_with_one_value_are_never_hidden():
+    rows = [(0, i, i) for i in range(9)]
+    problem = build(rows, 3, [1, 1, 1], ", unknown=matches")
+    solution = solve(problem, budget=Budget(0.0))
+    assert all(row[0] == 0 for row in released(problem, solution))
+    alike = build([(0, 0)] * 3, 3, [1, 1], ", unknown=matches")
+    assert solve(alike).cost == 0
+
+
 def test_large_tables_are_solved_by_a_few_demands():
     draw = np.random.default_rng(1)
     rows = list(map(tuple, draw.integers(0, 12, (6000, 5)).tolist()))
