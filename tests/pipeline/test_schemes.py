@@ -226,7 +226,7 @@ def test_missing_values_are_in_a_block_like_any_other() -> None:
         ("orderd", None, "There is no scheme 'orderd'; did you mean 'ordered'?"),
         ("bst", None, "There is no scheme 'bst'; did you mean 'best'?"),
         ({"age": "gopps"}, "age", "The scheme of 'age': There is no scheme 'gopps'; did you mean 'GOPS'?"),
-        ({"age": "cubes"}, "age", "known are cells, full-domain, guided-ordered, guided-set, local, ordered, set, subtree."),
+        ({"age": "cubes"}, "age", "known are cells, full-domain, guided-ordered, guided-set, local, ordered, set, sub"),
         ({"age": 3}, "age", "The scheme of 'age': A scheme is given as text or as an object, not as int."),
         ({"sex": "set"}, "sex", "A scheme is given for 'sex', which is not a quasi-identifier."),
     ],
