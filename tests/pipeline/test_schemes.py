@@ -227,7 +227,7 @@ def test_missing_values_are_in_a_block_like_any_other() -> None:
         ("bst", None, "There is no scheme 'bst'; did you mean 'best'?"),
         ("bset", None, "There is no scheme 'bset'; did you mean 'best' or 'set'?"),
         ({"age": "gopps"}, "age", "The scheme of 'age': There is no scheme 'gopps'; did you mean 'GOPS'?"),
-        ({"age": "cubes"}, "age", "known are full-domain, guided-ordered, guided-set, local, ordered, set, subtree."),
+        ({"age": "cubes"}, "age", "known are cells, full-domain, guided-ordered, guided-set, local, ordered, set, sub"),
         ({"age": 3}, "age", "The scheme of 'age': A scheme is given as text or as an object, not as int."),
         ({"sex": "set"}, "sex", "A scheme is given for 'sex', which is not a quasi-identifier."),
     ],

@@ -138,7 +138,8 @@ PARAMETERS: dict[str, Parameter] = {
     ),
     "scheme": Parameter(
         "How values may be grouped: full-domain (default), subtree, guided-ordered, ordered, guided-set or set, for "
-        "all columns or for one (repeatable); local, for all; or best, which tries several.",
+        "all columns or for one (repeatable); local, or cells (single values hidden), for all; or best, which tries "
+        "several.",
         "texts",
         "[NAME=]SCHEME",
         group="quality",

@@ -59,7 +59,8 @@ def audit(
 ) -> Audit:
     """Check whether a released table, made by any tool, keeps its promises.
 
-    ``data`` is a path, the URL of a table or a frame of any kind. A missing quasi-identifier is a value like any other.
+    ``data`` is a path, the URL of a table or a frame of any kind. A missing quasi-identifier is a value like any other,
+    and so is a hidden one (``*``), unless the model says otherwise, as ``k(3, unknown=matches)`` does.
     A missing sensitive value is unknown: it counts in the size of its class, while shares and the number of distinct
     values are those of the known ones. With ``missing_sensitive="value"`` it is a value of its own instead.
 

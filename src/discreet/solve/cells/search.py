@@ -93,7 +93,7 @@ class CellSearch:
         self.programs += 1
         self.demands = max(self.demands, len(program.demands))
         if not program.self_sufficient:
-            self.infeasible = not answer.feasible
+            self.infeasible = self.best is None and not answer.feasible
             self._raise(answer.bound)
         return answer
 

@@ -144,7 +144,8 @@ def _solve_matches(problem: Problem, budget: Budget, progress: ProgressCallback 
     rows = np.bincount(member, table.weights, codes.shape[0]).astype(np.int64)
     cost = problem.cost
     assert isinstance(cost, Loss)
-    prices = np.array([float(cost.weights.get(name, 1.0)) for name in table.names])
+    varies = np.flatnonzero((codes != codes[:1]).any(axis=0))  # hiding a column with one value helps nobody
+    prices = np.array([float(cost.weights.get(table.names[i], 1.0)) for i in varies])
     k = max(int(getattr(model, "k", 1)) for model in problem.privacy)
     trace: list[Progress] = []
 
@@ -154,7 +155,7 @@ def _solve_matches(problem: Problem, budget: Budget, progress: ProgressCallback 
             progress(trace[-1])
 
     most = getattr(problem.schemes[0], "most", None)
-    search = CellSearch(CellTable(codes, rows, prices, k, most), budget, report)
+    search = CellSearch(CellTable(codes[:, varies], rows, prices, k, most), budget, report)
     try:
         search.run()
     except KeyboardInterrupt:  # the best release so far is worth releasing
@@ -165,7 +166,7 @@ def _solve_matches(problem: Problem, budget: Budget, progress: ProgressCallback 
         if search.infeasible:
             return Solution("infeasible", np.inf, np.inf)
         raise nothing_found(budget)
-    recoding, classes = _recoding(problem, member, search.best)
+    recoding, classes = _recoding(problem, member, varies, search.best)
     exact = float(cost.published(classes).sum())
     bound = exact if search.solved else min(search.bound, exact)
     return Solution(
@@ -179,8 +180,11 @@ def _solve_matches(problem: Problem, budget: Budget, progress: ProgressCallback 
     )
 
 
-def _recoding(problem: Problem, member: IntArray, hidden: Hidden) -> tuple[LocalRecoding, Classes]:
-    """Return which rows show what, as groups of rows that show the same; ``member`` is the distinct tuple of each."""
+def _recoding(problem: Problem, member: IntArray, columns: IntArray, hidden: Hidden) -> tuple[LocalRecoding, Classes]:
+    """Return which rows show what, as groups of rows that show the same.
+
+    ``member`` is the distinct tuple of each tuple, ``columns`` are those that sets of cells are about.
+    """
     table = problem.table
     left = table.weights.astype(np.int64).copy()
     entries: list[tuple[int, int, int]] = []
@@ -199,7 +203,8 @@ def _recoding(problem: Problem, member: IntArray, hidden: Hidden) -> tuple[Local
     tuples = np.concatenate([whole, own])
     masks = np.concatenate([np.zeros(whole.size, dtype=np.int64), mask])
     counts = np.concatenate([left[whole], count])
-    stars = (masks[None, :] >> np.arange(len(table.attributes))[:, None] & 1).astype(np.bool_)
+    stars = np.zeros((len(table.attributes), masks.size), dtype=np.bool_)
+    stars[columns] = masks[None, :] >> np.arange(columns.size)[:, None] & 1
     shown = np.where(stars, -1, table.codes[:, tuples])
     patterns, group = np.unique(shown.T, axis=0, return_inverse=True)
     levels = (patterns < 0).astype(np.int32)

@@ -54,7 +54,7 @@ def mend_each(
         for _ in range(int(shown[t])):
             if matched[t] >= table.k:
                 break
-            if budget.exhausted:
+            if budget.stop.is_set() or (budget.exhausted and np.isfinite(limit)):  # there is nothing else yet
                 return None
             enough = _matches(table, hidden, t, sets) >= table.k
             if not enough.any():
