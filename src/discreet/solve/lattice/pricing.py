@@ -21,7 +21,7 @@ def has_compiled_form(problem: Problem, separable: Separable | None) -> bool:
 
     A cost that does not add up over classes has none where classes are suppressed. Suppression of values has none.
     """
-    if problem.suppression.hides_values:
+    if problem.suppression.hides_values or problem.people is not None:
         return False
     if any(type(model) is not KAnonymity for model in problem.privacy):
         return False
