@@ -215,9 +215,9 @@ class Solution:
     a whole, ``inside`` what is suppressed in classes that are otherwise published. If the budget is one of people,
     ``suppressed_people`` are the numbers of those who are suppressed with all their rows. A local recoding has
     ``groups`` instead of all these. ``suppressed_rows`` counts all rows that are not published, ``suppressed_values``
-    the sensitive values that become unknown. With status ``infeasible`` there is no recoding, and ``smallest_budget`` is
-    the number of records (or people) that would have to be suppressed, if the solver knows it. ``stats`` has the keys
-    of :class:`SearchStats`, and more that are particular to a solver.
+    the sensitive values that become unknown. With status ``infeasible`` there is no recoding, and ``smallest_budget``
+    is the number of records (or people) that would have to be suppressed, if the solver knows it. ``stats`` has the
+    keys of :class:`SearchStats`, and more that are particular to a solver.
     """
 
     status: Status

@@ -20,7 +20,7 @@ from discreet.solve._recoding import class_costs
 from discreet.solve.kernels.classes import ClassPool, class_ids, group, keep_list, source_of
 from discreet.solve.lattice.layout import lay_out
 from discreet.solve.lattice.people import NodeEvaluation, PeopleNodes
-from discreet.solve.lattice.pool import make_pool
+from discreet.solve.lattice.pool import make_pool, people_shift
 
 __all__ = ["NodeEvaluation", "NodeEvaluator"]
 
@@ -180,6 +180,8 @@ class NodeEvaluator:
         ids = self.pool.scratch.ids[:entries].copy()
         end = int(lists.used.entries)
         first, sizes = lists.rep[end : end + count].copy(), lists.size[end : end + count].copy()
+        if shift := people_shift(self.table):
+            sizes &= (1 << shift) - 1
         lazy = _LazyArrays(self._arrays[source], ids, count)
         if keep:
             kept = keep_list(self.pool, source, levels, count)
