@@ -16,7 +16,16 @@ from discreet.counts import CountTable, IntArray, People, PersonValues
 from discreet.problem import Classes
 from discreet.problem.privacy import PrivacyModel
 from discreet.problem.privacy.k_anonymity import KAnonymity
-from discreet.solve.kernels.people import add_rows_left, count_people, count_values, drop_people, peel
+from discreet.solve.kernels.people import (
+    ValueEntries,
+    add_rows_left,
+    count_apart,
+    count_people,
+    count_values,
+    count_values_apart,
+    drop_people,
+    peel,
+)
 
 __all__ = ["PeopleCounter"]
 
@@ -33,6 +42,8 @@ class PeopleCounter:
         self.person = people.members[order].astype(np.int32)
         self.tuples = np.repeat(np.arange(table.tuples, dtype=np.int32), np.diff(people.offsets))[order]
         self.rows = people.rows[order].astype(np.int64)
+        self._offsets, self._members = people.offsets.astype(np.int64), people.members.astype(np.int64)
+        self._stamp, self._last = 0, dict[str, NDArray[np.int64]]()
         self.first = np.searchsorted(self.person, np.arange(people.count + 1)).astype(np.int64)
         self.values = {name: _ByPerson(people.sensitive[name], table.sensitive[name].cardinality) for name in columns}
 
@@ -56,6 +67,33 @@ class PeopleCounter:
             if units.sensitive[name].overlaps:
                 known[name] = _counted(entries.person, entries.tuples, ids, alive, part)
         return Classes(units, self.sizes(ids, part, alive), sensitive=sensitive, known=known)
+
+    def classes_of(self, tuples: IntArray, owner: IntArray, count: int) -> Classes:
+        """Return ``count`` classes as models see them, given tuples with the class of each, class by class.
+
+        One tuple may be in several classes. This takes time in proportion to the tuples given, not to the table.
+        """
+        where, whose = tuples.astype(np.int32, copy=False), owner.astype(np.int32, copy=False)
+        people, units = self.people, self.table.units
+        sizes = np.zeros(count, dtype=np.int64)
+        stamp, self._stamp = self._stamp, self._stamp + count
+        count_apart(self._offsets, self._members, where, whose, stamp, self._marks("", people.count), sizes)
+        sensitive, known = {}, {}
+        for name, each in self.values.items():
+            sensitive[name] = np.zeros((count, each.width), dtype=np.int64)
+            marks = self._marks(f"values of {name}", people.count * each.width)
+            count_values_apart(each.entries, where, whose, stamp, marks, sensitive[name])
+            if units.sensitive[name].overlaps:
+                known[name] = np.zeros(count, dtype=np.int64)
+                marks = self._marks(f"known of {name}", people.count)
+                count_apart(each.entries.offsets, each.entries.people, where, whose, stamp, marks, known[name])
+        return Classes(units, sizes, sensitive=sensitive, known=known)
+
+    def _marks(self, what: str, size: int) -> NDArray[np.int64]:
+        """Return for whom each mark was counted last; see :func:`count_apart`."""
+        if what not in self._last:
+            self._last[what] = np.full(size, -1, dtype=np.int64)
+        return self._last[what]
 
     def suppress(self, ids: IntArray, count: int, models: Sequence[PrivacyModel], step: int) -> _Mask:
         """Return who is left once everybody in a class that breaks a model is suppressed, until none does.
@@ -94,6 +132,9 @@ class _ByPerson:
         order = np.argsort(values.people, kind="stable")
         owner = np.repeat(np.arange(values.offsets.size - 1), np.diff(values.offsets))[order]
         self.width = max(width, 1)
+        self.entries = ValueEntries(
+            values.offsets.astype(np.int64), values.people.astype(np.int64), values.values.astype(np.int64)
+        )
         self.person = values.people[order].astype(np.int32)
         self.tuples = owner.astype(np.int32)
         self.cell = owner * self.width + values.values[order]

@@ -14,9 +14,11 @@ from numpy.typing import NDArray
 from discreet.problem import Classes, Problem
 from discreet.problem.suppression import Suppressed
 from discreet.runtime.integer_codes import add_up
+from discreet.solve._class_arrays import Released
 from discreet.solve._class_bounds import ClassBounds
 from discreet.solve._recoding import Recoder
 from discreet.solve.cuts.kernels.moves import list_tuples
+from discreet.solve.cuts.kernels.state import SPECIALIZED
 from discreet.solve.cuts.layout import CutState
 
 __all__ = ["ClassEvaluator"]
@@ -45,6 +47,8 @@ class ClassEvaluator:
         now = state.now
         self._evaluate_cells(state, 0, int(now["cells"]))
         self._evaluate_parts(state, 0, int(now["parts"]))
+        if not state.arrays.rules.summed:
+            self._evaluate_cut(state)
 
     def evaluate_new(self, state: CutState) -> None:
         """Evaluate the cells and parts of the last step."""
@@ -52,6 +56,19 @@ class ClassEvaluator:
         before: Any = state.arrays.stacks.frame[now["depth"] - 1]
         self._evaluate_cells(state, int(before["cells"]), int(now["cells"]))
         self._evaluate_parts(state, int(before["parts"]), int(now["parts"]))
+        if not state.arrays.rules.summed and before["decision"] == SPECIALIZED:
+            new: Any = state.arrays.parts.record[int(before["parts"]) : int(now["parts"])]
+            state.total["exact"] = np.inf
+            # Suppressing all rows of people costs no less than suppressing those of classes that are not ok.
+            hopeless = state.total["cost"] + new["cost"].sum() >= state.total["best"]
+            if not (hopeless and self.problem.cost.removal_never_pays):
+                self._evaluate_cut(state)
+
+    def _evaluate_cut(self, state: CutState) -> None:
+        """Evaluate the most general cut as a whole: people are suppressed with all their rows, in whatever class."""
+        blocks = state.cut_tree.blocks(state.arrays.stacks.mark)
+        cost = self.recoder.cost(Released.by_blocks(self.problem.table, blocks))
+        state.total["exact"] = cost - state.shift
 
     def _evaluate_cells(self, state: CutState, begin: int, end: int) -> None:
         problem, cost, hides = self.problem, self.problem.cost, self.bounds.hides
@@ -64,7 +81,8 @@ class ClassEvaluator:
             done = problem.suppression.apply(classes, problem.privacy)
             alone = np.where(done.feasible, self.recoder.costs(classes, done), np.inf)
             cell["floor"] = floor
-            cell["alone"] = np.where(_untouched(done), published, alone) if cost.superadditive else floor
+            exact = floor if problem.whole_people else published
+            cell["alone"] = np.where(_untouched(done), exact, alone) if cost.superadditive else floor
             penalty = self.bounds.value_penalty * cell["rows"]
             cell["suppressed"] = floor + penalty if hides else np.maximum(suppressed, floor)
             divided = self.bounds.divided and self.per_row
@@ -80,6 +98,10 @@ class ClassEvaluator:
             must_go = np.maximum(problem.fewest_removed(classes), int(problem.union_closed))
             part["cost"] = self.recoder.costs(classes, done)
             part["gone"] = done.records
+            if problem.limit_of_people and not problem.varying:
+                part["gone"] = np.where(done.records > 0, classes.judged.sizes, 0)
+            elif problem.superset_closed:
+                must_go = classes.sizes
             part["wrong"] = ~done.feasible
             part["dead"] = ~done.feasible & problem.union_closed
             part["need"] = np.where(_untouched(done), 0, must_go)
@@ -92,13 +114,14 @@ class ClassEvaluator:
         code = (arrays.parts.code if of_parts else arrays.cells.code)[begin:end]
         gatherer, table, needs = self.recoder.gatherer, self.problem.table, self.problem.cost.needs
         sizes = add_up(owner, table.weights[tuples], end - begin)
-        return gatherer.as_classes(
+        classes = gatherer.as_classes(
             sizes,
             gatherer.added_up(tuples, owner, end - begin),
             self.leaves[code] if "block_leaves" in needs else None,
             self.rows[code] if "block_rows" in needs else None,
             self.levels[code] if "block_levels" in needs else None,
         )
+        return gatherer.with_people(classes, tuples, owner)
 
 
 def _untouched(done: Suppressed) -> NDArray[np.bool_]:

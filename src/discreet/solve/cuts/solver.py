@@ -98,6 +98,7 @@ class CutsSolver(Solver):
         {"none", "budget", "class-records", "violating-records", "class-values", "violating-values"}
     )
     exact: ClassVar[bool] = True
+    sees_people: ClassVar[bool] = True
 
     order: str = "entropy"
     bounds: str = "tight"
@@ -247,10 +248,12 @@ class CutSearch:
 
     def _descend_externally(self) -> None:
         """The greedy descent where classes are evaluated outside the kernels."""
+        summed = self.state.arrays.rules.summed
         while self.state.now["open"] and not self._over:
+            now = float(self.state.total["cost"] if summed else self.state.total["exact"])
             costs = [self._cost_specialized(position) for position in range(int(self.state.now["open"]))]
             position = int(np.argmin(costs))
-            if not np.isfinite(costs[position]) or costs[position] > self.state.total["cost"] * (1 + _ROUNDING):
+            if not np.isfinite(costs[position]) or costs[position] > now * (1 + _ROUNDING):
                 break
             self._step(position, SPECIALIZED)
             self._report()
@@ -259,8 +262,9 @@ class CutSearch:
         """Return the cost of the cut with one more value specialized; infinite if it is not allowed."""
         self._step(position, SPECIALIZED)
         total = self.state.total
-        allowed = total["wrong"] == 0 and total["gone"] <= self.problem.limit
-        cost = float(total["cost"]) if allowed else np.inf
+        rules = self.state.arrays.rules
+        allowed = total["wrong"] == 0 and total["gone"] <= rules.limit
+        cost = float(total["cost"] if rules.summed else total["exact"]) if allowed else np.inf
         backtrack(self.state.arrays)
         return cost
 
@@ -395,7 +399,7 @@ def _infeasible(problem: Problem, budget: Budget, stats: dict[str, Any]) -> Solu
     if problem.superset_closed or problem.suppression.hides_values:
         top = tuple(a.ancestors[level] for a, level in zip(problem.table.attributes, problem.highest, strict=True))
         fewest = smallest_budget(problem, Released.by_blocks(problem.table, top))
-    else:
+    elif not problem.limit_of_people:
         easier = replace(problem, cost=RowsLost(), suppression=ClassRecords())
         search = CutSearch(CutsSolver(), easier, Budget(_PATIENCE, stop=budget.stop), None)
         if search.run() and search.found:

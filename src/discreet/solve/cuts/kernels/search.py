@@ -44,7 +44,8 @@ def keep_if_better(state: CutArrays) -> None:
     """
     stacks, mark = state.stacks, state.stacks.mark
     now, total = stacks.now[0], stacks.total[0]
-    if not allowed(state) or total.cost >= total.best:
+    cost = total.cost if state.rules.summed else total.exact
+    if not allowed(state) or cost >= total.best:
         return
     kept = now.solutions
     for s in range(kept):
@@ -60,7 +61,7 @@ def keep_if_better(state: CutArrays) -> None:
         at = np.argmax(stacks.best_cost)
     else:
         now.solutions += 1
-    stacks.best_cost[at] = total.cost
+    stacks.best_cost[at] = cost
     stacks.best[at] = mark
     if now.solutions == stacks.best_cost.shape[0]:
         total.best = stacks.best_cost.max()

@@ -118,6 +118,8 @@ class CutTotals:
     wrong: float
     dead: float
     best: float
+    exact: float
+    """Cost of the most general cut where it is not the sum over its parts; infinite if it is not allowed."""
 
 
 class CutNow:
@@ -243,6 +245,8 @@ class CutRules(NamedTuple):
     """The sensitive value of each histogram entry (entries may also distinguish class labels)."""
     stride: Ints
     """What one step of an attribute's value adds to the key of a cell."""
+    summed: bool
+    """Whether the cost of a cut is the sum over its parts; if not, it is evaluated outside."""
 
 
 class CutCells(NamedTuple):
