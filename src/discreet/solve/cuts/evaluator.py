@@ -6,17 +6,20 @@ step, and :class:`ClassEvaluator` fills in the numbers of the new cells and part
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.counts import IntArray
 from discreet.problem import Classes, Problem
+from discreet.problem.privacy import PrivacyModel
 from discreet.problem.suppression import Suppressed
 from discreet.runtime.integer_codes import add_up
 from discreet.solve._class_arrays import Released
 from discreet.solve._class_bounds import ClassBounds
-from discreet.solve._recoding import Recoder
+from discreet.solve._recoding import Recoder, people_cost
 from discreet.solve.cuts.kernels.moves import list_tuples
 from discreet.solve.cuts.kernels.state import SPECIALIZED
 from discreet.solve.cuts.layout import CutState
@@ -57,18 +60,45 @@ class ClassEvaluator:
         self._evaluate_cells(state, int(before["cells"]), int(now["cells"]))
         self._evaluate_parts(state, int(before["parts"]), int(now["parts"]))
         if not state.arrays.rules.summed and before["decision"] == SPECIALIZED:
-            new: Any = state.arrays.parts.record[int(before["parts"]) : int(now["parts"])]
-            state.total["exact"] = np.inf
-            # Suppressing all rows of people costs no less than suppressing those of classes that are not ok.
-            hopeless = state.total["cost"] + new["cost"].sum() >= state.total["best"]
-            if not (hopeless and self.problem.cost.removal_never_pays):
-                self._evaluate_cut(state)
+            self._evaluate_cut(state)
 
     def _evaluate_cut(self, state: CutState) -> None:
-        """Evaluate the most general cut as a whole: people are suppressed with all their rows, in whatever class."""
-        blocks = state.cut_tree.blocks(state.arrays.stacks.mark)
-        cost = self.recoder.cost(Released.by_blocks(self.problem.table, blocks))
-        state.total["exact"] = cost - state.shift
+        """Evaluate the most general cut as a whole: people are suppressed with all their rows, in whatever class.
+
+        Where models hold for any superset, those suppressed here are so in every cut that can still be reached. The
+        bounds of parts know of the rows in classes that are not ok, so the rest of their rows is a surplus.
+        """
+        problem, gatherer, total = self.problem, self.recoder.gatherer, state.total
+        counter, certain = gatherer.counter, [model for model in problem.privacy if model.superset_closed]
+        assert counter is not None
+        released = Released.by_blocks(problem.table, state.cut_tree.blocks(state.arrays.stacks.mark))
+        grouping = problem.table.group(released.blocks)
+        count = grouping.sizes.size
+        alive = counter.suppress(grouping.ids, count, problem.privacy, gatherer.at_once)
+        left = counter.rows_left(alive)
+        allowed = np.count_nonzero(~alive) <= problem.limit
+        cost = people_cost(problem, gatherer, grouping, released, left) if allowed else np.inf
+        total["exact"], total["surplus"] = cost - state.shift, 0.0
+        if not problem.superset_closed:
+            alive = counter.suppress(grouping.ids, count, certain, gatherer.at_once)
+            left = counter.rows_left(alive)
+        if np.count_nonzero(~alive) > problem.limit:
+            total["surplus"] = np.inf
+        elif not alive.all() and problem.cost.superadditive:
+            classes = self.recoder.classes(released)
+            gone = grouping.sizes - add_up(grouping.ids, left, count)
+            gone[self._failing(grouping.ids, count, certain)] = 0
+            total["surplus"] = float((gone * self.bounds.margins(classes)).sum())
+
+    def _failing(self, ids: IntArray, count: int, models: Sequence[PrivacyModel]) -> NDArray[np.bool_]:
+        """Return which classes break one of the models, before anybody is suppressed."""
+        gatherer, failing = self.recoder.gatherer, np.zeros(count, dtype=np.bool_)
+        assert gatherer.counter is not None
+        for begin in range(0, count, gatherer.at_once):
+            part = slice(begin, min(begin + gatherer.at_once, count))
+            classes = gatherer.counter.classes(ids, part)
+            failing[part] = ~np.logical_and.reduce([model.ok(classes) for model in models])
+        return failing
 
     def _evaluate_cells(self, state: CutState, begin: int, end: int) -> None:
         problem, cost, hides = self.problem, self.problem.cost, self.bounds.hides

@@ -196,7 +196,7 @@ class CutSearch:
         else:
             price_cells(self.state.arrays, 0, self.state.arrays.cells.first_cells)
         start(self.state.arrays)
-        self.least = float(self.state.total["bound"])
+        self.least = float(self.state.total["bound"] + self.state.total["surplus"])
         outcome = PAUSE
         try:
             if self.solver.incumbent:
@@ -311,10 +311,10 @@ class CutSearch:
         On the way up every value that was still to be locked is locked, to see which bound that gives.
         """
         stacks, now = self.state.arrays.stacks, self.state.now
-        bound = float(self.state.total["bound"])
+        bound = float(self.state.total["bound"] + self.state.total["surplus"])
         if now["phase"] == SETTLE:  # interrupted between a step and its evaluation
             backtrack(self.state.arrays)
-            bound = float(self.state.total["bound"])
+            bound = float(self.state.total["bound"] + self.state.total["surplus"])
         elif now["phase"] == BACKTRACK:
             bound = np.inf
         while now["depth"] > 0:
@@ -330,7 +330,7 @@ class CutSearch:
         """Return the bound with an open value locked."""
         self._step(position, LOCKED)
         total = self.state.total
-        bound = np.inf if total["dead"] > 0 else float(total["bound"])
+        bound = np.inf if total["dead"] > 0 else float(total["bound"] + total["surplus"])
         backtrack(self.state.arrays)
         return bound
 

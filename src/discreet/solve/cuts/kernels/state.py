@@ -120,6 +120,8 @@ class CutTotals:
     best: float
     exact: float
     """Cost of the most general cut where it is not the sum over its parts; infinite if it is not allowed."""
+    surplus: float
+    """What is to be added to the bound in such a case; infinite if no reachable cut is allowed."""
 
 
 class CutNow:
@@ -168,6 +170,7 @@ class CutFrame:
     gone: float
     wrong: float
     dead: float
+    surplus: float
 
 
 class CutChange:
