@@ -10,7 +10,7 @@ from naive.costs import COSTS
 from naive.privacy import beta_like, delta_disclosure, distinct_l, entropy_l, recursive_cl, t_close, thetas
 from naive.recoding import TOLERANCE, classes, released
 from naive.schemes import valid_partitions
-from naive.searches import level_vectors
+from naive.searches import Point, level_vectors
 
 
 class Crowd(NamedTuple):
@@ -131,3 +131,31 @@ def search_people(table, ok, person, cost, limit, *, unit, profile=0, scheme=Non
         elif total <= best + TOLERANCE * max(1, abs(best)):
             found.append(levels)
     return PeopleSearch(best is not None, best, found, fewest)
+
+
+def nodes_of_people(table, person, cost, budget, *, unit, vectors=None, **options):
+    """Every node as a point, by the size of its classes in people, within a budget of rows or people.
+
+    Classes go from the smallest up, all of one size together, and something always stays. If people go with all their
+    rows, a node has the largest k for which no more than the budget must go.
+    """
+    found = []
+    for levels in vectors or level_vectors(table):
+        size = {tuple(rows): len({table.rows[row][person] for row in rows}) for rows in classes(table, levels)}
+        best = None
+        for k in range(1, max(size.values()) + 1):
+            if unit == "people":
+                left, gone = suppress_people(
+                    table, levels, lambda rows, k=k: len({table.rows[row][person] for row in rows}) >= k, person
+                )
+                lost = len({table.rows[row][person] for row in gone})
+            else:
+                left = [list(rows) for rows in size if size[rows] >= k]
+                gone = [row for rows in size if size[rows] < k for row in rows]
+                lost = len(gone)
+            if left and lost <= budget:
+                best = (min(len({table.rows[row][person] for row in rows}) for rows in left), left, gone, lost)
+        k, left, gone, lost = best
+        loss = COSTS[cost](table, levels, left, gone, **options)
+        found.append(Point((k,), loss, tuple(levels), 0, lost, len(left)))
+    return found

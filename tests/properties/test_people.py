@@ -9,12 +9,16 @@ import pytest
 
 import naive
 from cases import COSTS, FURTHER_MODELS, MODELS, built, plain_cost
+from discreet.problem.axes import AXES
 from discreet.solve import Budget, solve
+from discreet.solve.front.search import exact_front
+from fronts import whole
 from tables import add_people, random_sample
 
 PEOPLE_COSTS = [cost for cost in COSTS if cost != "C_AVG"] + ["precision"]
 SUPPRESSIONS = ["none", "class-records", "budget(0.3)", "budget(2)", "budget(0.4, of=rows)", "budget(3, of=rows)"]
 EVERY = {**MODELS, **FURTHER_MODELS}
+ROUNDS = 12
 
 
 def make(seed, rng, **shape):
@@ -70,4 +74,17 @@ def test_full_domain_equals_exhaustive_search(model, cost):
         check(found, wanted(sample, privacy, cost, suppression), sample, (int(seed), privacy, cost, suppression))
 
 
-ROUNDS = 12
+@pytest.mark.parametrize("suppression", ["none", "budget(0.3)", "budget(2)", "budget(0.4, of=rows)", "class-records"])
+@pytest.mark.parametrize("cost", ["LM", "DM", "HDM", "NCP"])
+def test_front_of_k_equals_exhaustive_evaluation(cost, suppression):
+    rng = np.random.default_rng([PEOPLE_COSTS.index(cost), len(suppression)])
+    for seed in rng.integers(0, 1 << 30, size=ROUNDS):
+        sample = make(seed, rng)
+        problem = built(sample, privacy="k(1)", cost=cost, suppression=suppression)
+        unit = "people" if problem.limit_of_people else "rows"
+        nodes = naive.nodes_of_people(sample.naive, "person", cost, problem.limit, unit=unit)
+        found = exact_front(problem, [AXES.make("k")], Budget())
+        assert found.complete
+        want = naive.best_points(nodes)
+        context = (int(seed), cost, suppression, problem.varying)
+        assert [whole(point) for point in found.points] == [whole(point) for point in want], context

@@ -95,17 +95,20 @@ class PeopleCounter:
             self._last[what] = np.full(size, -1, dtype=np.int64)
         return self._last[what]
 
-    def suppress(self, ids: IntArray, count: int, models: Sequence[PrivacyModel], step: int) -> _Mask:
+    def suppress(
+        self, ids: IntArray, count: int, models: Sequence[PrivacyModel], step: int, alive: _Mask | None = None
+    ) -> _Mask:
         """Return who is left once everybody in a class that breaks a model is suppressed, until none does.
 
-        ``step`` classes are judged at a time. Where models hold for any superset, those left are the largest set of
-        people whose classes are all ok, and a larger one in every more general recoding.
+        ``step`` classes are judged at a time; only those ``alive`` are there to begin with. Where models hold for any
+        superset, those left are the largest set of people whose classes are all ok, and a larger one in every more
+        general recoding.
         """
-        alive = self.everybody.copy()
+        alive = (self.everybody if alive is None else alive).copy()
         ids = ids.astype(np.int32, copy=False)
         if all(type(model) is KAnonymity for model in models):
             smallest = max((model.minimum_size for model in models), default=1)
-            sizes, last = self.sizes(ids, slice(0, count)), np.full(count, -1, dtype=np.int32)
+            sizes, last = self.sizes(ids, slice(0, count), alive), np.full(count, -1, dtype=np.int32)
             if sizes.min(initial=smallest) < smallest:
                 peel(self.first, self.tuples, ids, smallest, last, sizes, alive)
             return alive
