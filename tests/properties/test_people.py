@@ -28,7 +28,7 @@ def make(seed, rng, **shape):
     return add_people(sample, rng, constant=bool(rng.random() < 0.4), missing=missing, most=int(rng.integers(1, 6)))
 
 
-def wanted(sample, privacy, cost, suppression, scheme=None):
+def wanted(sample, privacy, cost, suppression, scheme=None, profile=0):
     """The optimum by trying everything."""
     rows = range(len(sample.naive.rows))
     hierarchy, whole = sample.sensitive["s0"], naive.crowd(sample.naive, rows, "person", "s0")
@@ -37,14 +37,16 @@ def wanted(sample, privacy, cost, suppression, scheme=None):
     def ok(members):
         return all(model(naive.crowd(sample.naive, members, "person", "s0")) for model in models)
 
-    unit = "people" if suppression.startswith("budget") and "rows" not in suppression else "rows"
+    unit = "people" if profile or (suppression.startswith("budget") and "rows" not in suppression) else "rows"
     n = len(whole.people) if unit == "people" else len(rows)
     limit = {"none": 0, "class-records": n}.get(suppression)
     if limit is None:
         number = suppression.removeprefix("budget(").split(",")[0].rstrip(")")
         limit = naive.budget(float(number) if "." in number else int(number), n)
     name, options = plain_cost(cost, privacy)
-    return naive.search_people(sample.naive, ok, "person", name, limit, unit=unit, scheme=scheme, **options)
+    return naive.search_people(
+        sample.naive, ok, "person", name, limit, unit=unit, profile=profile, scheme=scheme, **options
+    )
 
 
 def check(found, want, sample, context):
@@ -88,3 +90,20 @@ def test_front_of_k_equals_exhaustive_evaluation(cost, suppression):
         want = naive.best_points(nodes)
         context = (int(seed), cost, suppression, problem.varying)
         assert [whole(point) for point in found.points] == [whole(point) for point in want], context
+
+
+@pytest.mark.parametrize("scheme", [None, "subtree"])
+def test_profiles_equal_exhaustive_search(scheme):
+    rng = np.random.default_rng(len(scheme or ""))
+    shape = {"attributes": (1, 2), "leaves": (1, 4)} if scheme else {}
+    for seed in rng.integers(0, 1 << 30, size=6 * ROUNDS):
+        sample, k = make(seed, rng, **shape), int(rng.integers(2, 4))
+        others = EVERY[str(rng.choice(list(EVERY)))](rng) if rng.random() < 0.3 else []
+        cost, suppression = str(rng.choice(["LM", "DM", "NCP"])), str(rng.choice(["none", "budget(0.5)", "budget(3)"]))
+        privacy = [f"k({k}, profile=true)", *others]
+        problem = built(sample, privacy=privacy, cost=cost, suppression=suppression, scheme=scheme or "full-domain")
+        if problem is None:
+            continue
+        found = solve(problem, budget=Budget(seed=1))
+        want = wanted(sample, others, cost, suppression, scheme, profile=k)
+        check(found, want, sample, (int(seed), privacy, cost, suppression))

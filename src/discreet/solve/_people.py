@@ -16,8 +16,10 @@ from discreet.counts import CountTable, IntArray, People, PersonValues
 from discreet.problem import Classes
 from discreet.problem.privacy import PrivacyModel
 from discreet.problem.privacy.k_anonymity import KAnonymity
+from discreet.runtime.integer_codes import add_up, numbered
 from discreet.solve.kernels.people import (
     ValueEntries,
+    add_keys,
     add_rows_left,
     count_apart,
     count_people,
@@ -30,6 +32,8 @@ from discreet.solve.kernels.people import (
 __all__ = ["PeopleCounter"]
 
 _Mask = NDArray[np.bool_]
+_SEED = 0x5EED
+"""The random numbers of classes are always the same; whatever is found by them is evaluated exactly."""
 
 
 class PeopleCounter:
@@ -96,16 +100,40 @@ class PeopleCounter:
         return self._last[what]
 
     def suppress(
-        self, ids: IntArray, count: int, models: Sequence[PrivacyModel], step: int, alive: _Mask | None = None
+        self,
+        ids: IntArray,
+        count: int,
+        models: Sequence[PrivacyModel],
+        step: int,
+        alive: _Mask | None = None,
+        *,
+        exact: bool = False,
     ) -> _Mask:
         """Return who is left once everybody in a class that breaks a model is suppressed, until none does.
 
         ``step`` classes are judged at a time; only those ``alive`` are there to begin with. Where models hold for any
         superset, those left are the largest set of people whose classes are all ok, and a larger one in every more
-        general recoding.
+        general recoding. With ``exact`` profiles are not compared by hash.
         """
         alive = (self.everybody if alive is None else alive).copy()
         ids = ids.astype(np.int32, copy=False)
+        sizes_only = all(type(model) is KAnonymity for model in models)
+        profile = max((m.k for m in models if isinstance(m, KAnonymity) and m.profile), default=0)
+        numbers = self.profiles(ids, count, exact=exact) if profile > 1 else None
+        while numbers is not None:
+            # Whoever has a rare profile goes; the profiles of others stay as they are, and only get rarer.
+            alive &= np.bincount(numbers[alive], minlength=int(numbers.max()) + 1)[numbers] >= profile
+            before = np.count_nonzero(alive)
+            if not sizes_only:
+                alive = self._suppress(ids, count, models, step, alive)
+            if np.count_nonzero(alive) == before:
+                return alive
+        return self._suppress(ids, count, models, step, alive)
+
+    def _suppress(
+        self, ids: NDArray[np.int32], count: int, models: Sequence[PrivacyModel], step: int, alive: _Mask
+    ) -> _Mask:
+        """Do the same for classes alone."""
         if all(type(model) is KAnonymity for model in models):
             smallest = max((model.minimum_size for model in models), default=1)
             sizes, last = self.sizes(ids, slice(0, count), alive), np.full(count, -1, dtype=np.int32)
@@ -120,6 +148,30 @@ class PeopleCounter:
                 ok[part] = np.logical_and.reduce([model.ok(classes) for model in models]) | (classes.sizes == 0)
             if not drop_people(self.person, self.tuples, ids, ok, alive):
                 return alive
+
+    def profiles(self, ids: NDArray[np.int32], count: int, *, exact: bool) -> NDArray[np.int64]:
+        """Return the profile of each person, numbered: equal if they have equally many rows of every class.
+
+        A search compares sums of random numbers, one for each row by its class: different profiles have different sums
+        but for one in 2^64. What is released is compared exactly, class by class.
+        """
+        if not exact:
+            keys = np.random.default_rng(_SEED).integers(0, 1 << 64, size=count, dtype=np.uint64)
+            digest = np.zeros(self.people.count, dtype=np.uint64)
+            add_keys(self.person, self.tuples, self.rows, ids, keys, digest)
+            return np.unique(digest, return_inverse=True)[1].reshape(-1)
+        cells, entry = np.unique(self.person.astype(np.int64) * count + ids[self.tuples], return_inverse=True)
+        times = add_up(entry.reshape(-1), self.rows, cells.size)
+        first = np.searchsorted(cells, np.arange(self.people.count) * np.int64(count))
+        length = np.diff(first, append=cells.size)
+        number = length.astype(np.int64)
+        for at in range(int(length.max(initial=0))):
+            some = np.flatnonzero(length > at)
+            held = first[some] + at
+            columns = [(number[some], int(number.max()) + 1), (cells[held] % count, count)]
+            new, _ = numbered(some.size, [*columns, (times[held], int(times.max()) + 1)])
+            number[some] = int(number.max()) + 1 + new
+        return np.unique(number, return_inverse=True)[1].reshape(-1)
 
     def rows_left(self, alive: _Mask) -> NDArray[np.int64]:
         """Return the rows of each tuple that belong to those left."""

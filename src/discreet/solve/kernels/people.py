@@ -16,6 +16,7 @@ from discreet.solve.kernels.jit import kernel
 
 __all__ = [
     "ValueEntries",
+    "add_keys",
     "add_rows_left",
     "count_apart",
     "count_people",
@@ -148,6 +149,15 @@ def peel(first: Ints, tuples: Codes, ids: Codes, smallest: int, last: Codes, cou
                     count[c] -= 1
         gone += dropped
     return gone
+
+
+@kernel
+def add_keys(
+    person: Codes, tuples: Codes, rows: Ints, ids: Codes, keys: NDArray[np.uint64], digest: NDArray[np.uint64]
+) -> None:  # digest OUT
+    """Add up for each person the keys of the classes of all rows; sums overflow, as they may."""
+    for e in range(person.size):
+        digest[person[e]] += keys[ids[tuples[e]]] * np.uint64(rows[e])
 
 
 @kernel
