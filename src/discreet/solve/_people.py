@@ -7,7 +7,8 @@ afresh for each recoding, from the list of who has rows with which tuple; see :m
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import cached_property
+from dataclasses import replace
+from functools import cache, cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,9 @@ from discreet.counts import CountTable, IntArray, People, PersonValues
 from discreet.problem import Classes
 from discreet.problem.privacy import PrivacyModel
 from discreet.problem.privacy.k_anonymity import KAnonymity
+from discreet.problem.privacy.l_diversity import LDiversity
 from discreet.runtime.integer_codes import add_up, numbered
+from discreet.solve._kernel_loading import two_rows, warm_up
 from discreet.solve.kernels.people import (
     ValueEntries,
     add_keys,
@@ -29,11 +32,27 @@ from discreet.solve.kernels.people import (
     peel,
 )
 
-__all__ = ["PeopleCounter"]
+__all__ = ["PeopleCounter", "load_people_kernels"]
 
 _Mask = NDArray[np.bool_]
 _SEED = 0x5EED
 """The random numbers of classes are always the same; whatever is found by them is evaluated exactly."""
+
+
+@cache
+def load_people_kernels() -> None:
+    """Load the kernels, or compile them the first time ever, on a table of two rows."""
+    warm_up("counting people", _count_two_rows)
+
+
+def _count_two_rows() -> None:
+    values = PersonValues(np.arange(3), np.arange(2), np.arange(2), np.ones(2, dtype=np.int64))
+    people = People(2, np.arange(3), np.arange(2), np.ones(2, dtype=np.int64), {"s": values})
+    counter = PeopleCounter(replace(two_rows(), people=people), people, ["s"])
+    ids, models = np.zeros(2, dtype=np.int32), (LDiversity(2, "s"), KAnonymity(3, profile=True), KAnonymity(3))
+    for model in models:
+        counter.rows_left(counter.suppress(ids, 1, [model], 1))
+    counter.classes_of(ids, ids, 1)
 
 
 class PeopleCounter:

@@ -17,6 +17,7 @@ from discreet.runtime.arguments import number, one_of, switch, whole_number
 from discreet.solve._base import SOLVERS, Budget, Progress, ProgressCallback, Solution, Solver, nothing_found
 from discreet.solve._class_arrays import Released
 from discreet.solve._kernel_loading import two_rows, warm_up
+from discreet.solve._people import load_people_kernels
 from discreet.solve._recoding import Recoder, smallest_budget
 from discreet.solve.cuts.evaluator import ClassEvaluator
 from discreet.solve.cuts.kernels.bounds import price_cells
@@ -134,6 +135,8 @@ class CutsSolver(Solver):
         self.check(problem)
         with budget.paused():
             compile_ahead()
+            if problem.people is not None:
+                load_people_kernels()
         search = CutSearch(self, problem, budget, progress)
         complete = search.run()
         if not search.found:
