@@ -1,7 +1,7 @@
 """A front over schemes whose recodings are too many to list: one exact search after the other, k rising.
 
-The optimum for some k has a smallest class of k' ≥ k rows (or people), so that the next search asks for k' + 1. Lower bounds carry
-over from search to search: with a larger k nothing can be cheaper.
+The optimum for some k has a smallest class of k' ≥ k rows, or people, so that the next search asks for k' + 1. Lower
+bounds carry over from search to search: with a larger k nothing can be cheaper.
 """
 
 from __future__ import annotations
