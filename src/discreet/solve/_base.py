@@ -181,7 +181,8 @@ class LocalRecoding:
 
     ``covers`` has for each attribute what covers the values of each group, and ``show`` is what is published: the
     ``cover`` itself, or a single value, the ``mean``, ``median`` or ``mode`` of the group. If sensitive values are
-    suppressed, rows of the ``hidden`` entries stay and lose their value of the sensitive ``attribute``.
+    suppressed, rows of the ``hidden`` entries stay and lose their value of the sensitive ``attribute``. If promises
+    count people, ``of_people`` is the group of each person, with all rows.
     """
 
     tuple: IntArray
@@ -191,6 +192,7 @@ class LocalRecoding:
     show: str = "cover"
     hidden: NDArray[np.bool_] | None = None
     attribute: str | None = None
+    of_people: IntArray | None = None
 
 
 class SearchStats(TypedDict, total=False):
@@ -214,11 +216,12 @@ class Solution:
 
     ``blocks[i][leaf]`` is the block that a leaf of attribute ``i`` is recoded to; ``levels`` the same as hierarchy
     levels if the scheme is full-domain. ``suppressed[j]`` says whether tuple ``j`` of the count table is suppressed as
-    a whole, ``inside`` what is suppressed in classes that are otherwise published. A local recoding has ``groups``
-    instead of all these. ``suppressed_rows`` counts all rows that are not published, ``suppressed_values`` the
-    sensitive values that become unknown. With status ``infeasible`` there is no recoding, and ``smallest_budget`` is
-    the number of records that would have to be suppressed, if the solver knows it. ``stats`` has the keys of
-    :class:`SearchStats`, and more that are particular to a solver.
+    a whole, ``inside`` what is suppressed in classes that are otherwise published. If the budget is one of people,
+    ``suppressed_people`` are the numbers of those who are suppressed with all their rows. A local recoding has
+    ``groups`` instead of all these. ``suppressed_rows`` counts all rows that are not published, ``suppressed_values``
+    the sensitive values that become unknown. With status ``infeasible`` there is no recoding, and ``smallest_budget``
+    is the number of records (or people) that would have to be suppressed, if the solver knows it. ``stats`` has the
+    keys of :class:`SearchStats`, and more that are particular to a solver.
     """
 
     status: Status
@@ -228,6 +231,7 @@ class Solution:
     levels: tuple[int, ...] | None = None
     suppressed: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))
     inside: PartialSuppression | None = None
+    suppressed_people: IntArray | None = None
     groups: LocalRecoding | None = None
     suppressed_rows: int = 0
     suppressed_values: int = 0
@@ -282,6 +286,11 @@ class Solver(Part, ABC):
     """It fills in ``classes.population``, so that models may count people of the population.
 
     If it is wrong, such models are refused, or raise an error in the search.
+    """
+    sees_people: ClassVar[bool] = False
+    """Models may count people, of whom one may have several rows: it reads ``classes.judged``.
+
+    If it is wrong, such problems are refused, or the audit refuses the release.
     """
     sees_table: ClassVar[bool] = False
     """It asks :meth:`Problem.holds`, so that models of the whole released table are kept.

@@ -118,6 +118,12 @@ def _misfit(problem: Problem, solver: Solver) -> UnsupportedCombinationError | N
             _counting(problem),
             "it counts rows alone; choose full-domain with lattice, or subtree with annealing",
         )
+    if problem.people is not None and not solver.sees_people:
+        return UnsupportedCombinationError(
+            f"The solver {solver.name}",
+            "promises that count people",
+            "it counts rows; choose the solver auto",
+        )
     whole = next((model for model in problem.privacy if model.of_table), None)
     if whole is not None and not solver.sees_table:
         return UnsupportedCombinationError(

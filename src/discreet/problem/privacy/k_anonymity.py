@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.counts import CountTable
+from discreet.errors import Argument, UsageError
 from discreet.problem.classes import Classes
 from discreet.problem.privacy._base import PRIVACY, WEAKER, Groups, PrivacyModel
-from discreet.runtime.arguments import one_of, whole_number
+from discreet.runtime.arguments import one_of, switch, whole_number
 from discreet.runtime.parts import NumberControl
 
 __all__ = ["KAnonymity"]
@@ -19,7 +20,7 @@ __all__ = ["KAnonymity"]
 @PRIVACY.register
 @dataclass(frozen=True)
 class KAnonymity(PrivacyModel):
-    """Every class has at least ``k`` rows.
+    """Every class has at least ``k`` rows or, if promises count people, ``k`` people.
 
     ``unknown`` says what a hidden cell (``*``) is. By default it is a ``value`` of its own. With ``matches`` it is
     equal to every value, as sdcMicro and μ-ARGUS count: two rows match if they agree in every quasi-identifier in which
@@ -27,8 +28,11 @@ class KAnonymity(PrivacyModel):
     missing values are hidden cells too, as in the files those tools write; it is for audits alone. Both are weaker:
     what is hidden may be inferred from rows that are not.
 
-    >>> KAnonymity(5).text, KAnonymity(3, unknown="matches").text
-    ('k(5)', 'k(3, unknown=matches)')
+    With ``profile`` whoever knows all rows of a person still finds ``k`` people: as many have the same released
+    quasi-identifiers in all their rows, each equally often. Then every class has ``k`` people, too.
+
+    >>> KAnonymity(5).text, KAnonymity(3, unknown="matches").text, KAnonymity(5, profile=True).text
+    ('k(5)', 'k(3, unknown=matches)', 'k(5, profile=true)')
     """
 
     name = "k"
@@ -49,10 +53,14 @@ class KAnonymity(PrivacyModel):
 
     k: int
     unknown: str = field(default="value", kw_only=True)
+    profile: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "k", whole_number(self.k, "k of k-anonymity", least=1))
         one_of(self.unknown, "The argument unknown of k", ("value", "matches", "missing"))
+        switch(self.profile, "profile of k-anonymity")
+        if self.profile and self.counts_matches:
+            raise UsageError("A profile is made of all cells of a person; leave either profile or unknown out.")
 
     @property
     def counts_matches(self) -> bool:
@@ -66,15 +74,23 @@ class KAnonymity(PrivacyModel):
 
     @property
     def words(self) -> str:
-        """The choice as a sentence for reports, which says that counting matches is weaker."""
+        """The promise as a sentence for reports, which says that counting matches is weaker."""
+        if self.profile:
+            return f"Every person is one of at least {self.k} whose rows, taken together, look the same."
         return f"Every row is matched by at least {self.k}. {WEAKER}" if self.counts_matches else super().words
 
     def ok(self, classes: Classes) -> NDArray[np.bool_]:
-        """Return for each class whether it has k rows, which is enough whatever a hidden cell is."""
+        """Return for each class whether it has k rows, which is enough whatever a hidden cell is.
+
+        Profiles are those of people, see ``Problem.profile``.
+        """
         return classes.sizes >= self.k
 
     def reached(self, groups: Groups) -> float:
-        """Return the size of the smallest class, or the fewest rows that match one; infinite if there is no class."""
+        """Return the size of the smallest class, of the rarest profile, or the fewest rows that match one.
+
+        It is infinite if there is none.
+        """
         return float(groups.sizes.astype(np.float64).min(initial=np.inf))
 
     def satisfied_by(self, reached: float) -> bool:
@@ -87,5 +103,11 @@ class KAnonymity(PrivacyModel):
         return 1 if self.counts_matches else self.k
 
     def check(self, table: CountTable) -> None:
-        """Raise an InfeasibleError if the whole table has fewer than k rows."""
+        """Raise an error if nobody says whose rows a profile is made of, or if the whole table has fewer than k."""
+        if self.profile and table.unit != "person":
+            raise UsageError(
+                f"'{self.text}' looks at all rows of a person; name the column that says whose they are as ",
+                Argument("person"),
+                ".",
+            )
         self.need_rows(table, self.k, f"k can be {table.n:,} at most")
