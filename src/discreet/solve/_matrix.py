@@ -182,8 +182,9 @@ class _Matrix:
                 found = next((one for one in other if one.works), found)
             refused = {}
             if found.works:
-                further = [(form, form, others[0]) for form in forms[1:]] + [
-                    (form, forms[0], form) for form in others[1:]
+                usual = others[0] if first_family == second_family else found.choice[second_family]
+                further = [(form, form, usual) for form in forms[1:]] + [
+                    (form, forms[0], form) for form in others if form != usual
                 ]
                 tried = {form: self._combine(names, *both) for form, *both in further}
                 refused = {form: one for form, one in tried.items() if not one.works}
