@@ -253,7 +253,8 @@ def test_means_are_linked_and_cost_nothing_that_is_not_defined():
     released = original.with_columns(age=pl.Series([25.0, 25.0, 45.0, 45.0]))
     report = utility(original, released, quasi_identifiers=["age"], sensitive="key", queries=0)
     assert report.linked
-    assert set(report.costs["cost"]) == {"C_AVG", "DM", "score"}
+    assert set(report.costs["cost"]) == {"C_AVG", "DM", "SSE", "score"}
+    assert report.cost("SSE") == pytest.approx(4 * 25 / 125)
     assert report.attributes["loss"].to_list() == [None, None]
     assert report.attributes["total_variation"].to_list() == [0.5, 0]
 

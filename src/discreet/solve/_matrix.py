@@ -177,10 +177,14 @@ class _Matrix:
                 yield Combination(*names, reason=f"The {part} gives no example to try; add one to its class.")
                 continue
             found = self._combine(names, forms[0], others[0])
+            if not found.works and second_family == "schemes" and first_family != second_family:
+                other = (self._combine(names, forms[0], form) for form in others[1:])
+                found = next((one for one in other if one.works), found)
             refused = {}
             if found.works:
-                further = [(form, form, others[0]) for form in forms[1:]] + [
-                    (form, forms[0], form) for form in others[1:]
+                usual = others[0] if first_family == second_family else found.choice[second_family]
+                further = [(form, form, usual) for form in forms[1:]] + [
+                    (form, forms[0], form) for form in others if form != usual
                 ]
                 tried = {form: self._combine(names, *both) for form, *both in further}
                 refused = {form: one for form, one in tried.items() if not one.works}
@@ -267,6 +271,8 @@ class _Matrix:
             family: [forms[0] for forms in self.forms[family].values() if forms and forms[0] != self.usual[family]]
             for family in free
         }
+        if "schemes" in others:  # some costs need a certain form of a scheme
+            others["schemes"] += [form for forms in self.forms["schemes"].values() for form in forms[1:]]
         for replaced in range(_MOST_UNUSUAL + 1):
             for families in itertools.combinations(free, replaced):
                 for chosen in itertools.product(*(others[family] for family in families)):

@@ -120,6 +120,18 @@ def test_many_equal_rows():
     assert release.frame.height == 504
 
 
+def test_one_number_with_many_equal_rows_is_optimal():
+    rng = np.random.default_rng(2)
+    for k in (2, 3, 5):
+        for _ in range(20):
+            values = np.concatenate([np.repeat(rng.integers(0, 9, 3), 6 * k), rng.integers(0, 9, k + 3)]).astype(float)
+            frame = pl.DataFrame({"a": values})
+            release = dc.anonymize(frame, quasi_identifiers=["a"], privacy=f"k({k})", **MEANS)
+            assert release.status == "optimal"
+            x = (values - values.mean())[:, np.newaxis] / values.std()
+            assert release.cost == pytest.approx(errors(x, univariate_groups(x, k)), abs=1e-9)
+
+
 def test_what_does_not_fit():
     frame = numbers(20, 2)
     options = {"quasi_identifiers": frame.columns, "privacy": "k(2)", "cost": "SSE"}

@@ -52,7 +52,9 @@ class AnnealingPlan:
         factor = {"low": 0.1, "default": 1.0, "high": 7.0}[effort]
         near = max(30, 3 * k)
         if n <= _ONE_REGION:
-            return cls(_ONE_REGION, 1, int(factor * np.clip(_STEPS // n, 800, 6000)), near, 2.0)
+            return cls(
+                _ONE_REGION, 1, int(factor * np.clip(_STEPS // n, 800, 6000)), near, 6.0 if effort == "high" else 2.0
+            )
         if n <= _LARGE:
             return cls(max(2048, 16 * k), 2, int(factor * 1000), near, 0.7)
         return cls(max(512, 16 * k), 2, int(factor * 100), max(12, 2 * k), 0.15)

@@ -96,7 +96,7 @@ class MicroaggregationSolver(LocalSolver):
             load_kernels(LocalSearchSolver)
             _load()
         task = make_task(replace(problem, cost=Loss(weights=cost.weights)))
-        found = _Search(cost, self.effort)._groups_of(task, budget)
+        found = _Search(self.effort, cost)._groups_of(task, budget)
         if isinstance(found, Solution):
             if found.groups is None:
                 return found
@@ -117,7 +117,7 @@ class MicroaggregationSolver(LocalSolver):
 
     def groups(self, task: LocalTask, requirement: Requirement, budget: Budget) -> LocalGrouping:
         """Return groups by unweighted squared error."""
-        return _Search(SquaredError(), self.effort).groups(task, requirement, budget)
+        return _Search(self.effort).groups(task, requirement, budget)
 
     def _lower_bound(self, problem: Problem, cost: SquaredError, found: float, budget: Budget) -> float:
         """Return a lower bound; that of a search that is exact is the cost it found."""
@@ -146,11 +146,6 @@ class _Search(LocalSearchSolver):
     """Local recoding by squared error: what models force is done as in ``local``, the groups are found here."""
 
     cost: SquaredError = field(default_factory=SquaredError)
-
-    def __init__(self, cost: SquaredError, effort: Effort) -> None:
-        object.__setattr__(self, "cost", cost)
-        object.__setattr__(self, "effort", effort)
-        object.__setattr__(self, "bound", "none")
 
     def groups(self, task: LocalTask, requirement: Requirement, budget: Budget) -> LocalGrouping:
         """Return groups; after Ctrl-C with what is found by then."""
@@ -200,9 +195,14 @@ class _Search(LocalSearchSolver):
 
 
 def _without_heavy(weights: IntArray, k: int) -> tuple[Ints, Ints]:
-    """Return how many rows of each point are searched, and how many stay in a group of their own, which is free."""
+    """Return how many rows of each point are searched, and how many stay in a group of their own, which is free.
+
+    In an optimum a group that mixes rows of the point with others has at most k - 1 of them: one more could leave for
+    a group of its equals. If there is one coordinate, at most two groups mix, so that 3k rows leave k + 2 for a group
+    of their own, and the optimum is the same.
+    """
     heavy = weights > _HEAVY * k
-    fixed = np.where(heavy, weights - 2 * k, 0).astype(np.int64)
+    fixed = np.where(heavy, weights - 3 * k, 0).astype(np.int64)
     return weights - fixed, fixed
 
 
@@ -238,4 +238,4 @@ def _solve_few_rows() -> None:
     for problem in few_rows():
         task, requirement = make_task(replace(problem, cost=Loss())), make_requirement(problem)
         for budget in (Budget(seed=1), over):
-            _Search(SquaredError(), "low").groups(task, requirement, budget)
+            _Search("low").groups(task, requirement, budget)
