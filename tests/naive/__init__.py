@@ -29,6 +29,9 @@ search:       ``level_vectors(table)``, ``recode(table, levels, ok)``, ``search(
               ``k_of_node(table, levels, budget)``, ``front(table, budget, cost, value, measures, **options)``,
               ``search_cuts(table, models, kind, limit, cost, column, scheme, **options)`` tries all cuts, or all
               partitions of any scheme
+key sets:     ``key_classes(table, levels, key_set, rows)``, ``keeps(table, levels, key_sets, rows)``,
+              ``kept_rows(table, levels, key_sets, ok)``, ``search_key_sets(table, recodings, key_sets, models, kind,
+              limit, cost, column, **options)`` tries all recodings it is given
 queries:      ``count_query(rows, query)``, ``sum_query(rows, query, column)``
 find:         ``crowd(rows, facts)`` and ``shares(rows, column)``, where each value of a row is a set of possible ones
 local:        ``mdav(table, k, flat, weights)``, ``squared_error(table, groups)``
@@ -37,6 +40,7 @@ published:    ``poka(nodes, depth, start)``, ``exact_nodes(table, budget, cost)`
 
 from naive.costs import *
 from naive.find import *
+from naive.key_sets import *
 from naive.microaggregation import *
 from naive.privacy import *
 from naive.published import *

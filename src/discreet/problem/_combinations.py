@@ -32,6 +32,7 @@ def check_combination(
     _check_hierarchy(table, cost, schemes)
     kind.check(models)
     _check_models(models, kind, schemes)
+    _check_key_sets(table, models, kind)
     _check_partial(table, cost, kind, models, schemes)
     if not all(scheme.is_global for scheme in schemes):
         _check_local(table, cost, limited)
@@ -76,6 +77,25 @@ def _check_models(models: Sequence[PrivacyModel], kind: Suppression, schemes: Se
                 "it counts rows or people, which suppressing values does not change; choose none, a budget or "
                 "class-records",
             )
+
+
+def _check_key_sets(table: CountTable, models: Sequence[PrivacyModel], kind: Suppression) -> None:
+    """Refuse key sets where only some rows of a class go, and where people are counted instead of rows."""
+    keyed = next((model for model in models if model.key_sets(table.names)), None)
+    if keyed is None:
+        return
+    if kind.divided(models) is not None and not kind.hides_values:
+        raise UnsupportedCombinationError(
+            f"The suppression {kind.name}",
+            f"the key sets of {keyed.shown}",
+            "which rows of a class go would decide about other classes too; choose class-records or a budget",
+        )
+    if table.people is not None:
+        raise UnsupportedCombinationError(
+            f"The key sets of {keyed.shown}",
+            "promises that count people",
+            "they count rows; leave out the person or household, or promise k of all quasi-identifiers",
+        )
 
 
 def check_suppressed_before(kind: Suppression, cost: Cost, schemes: Sequence[Scheme]) -> None:

@@ -15,6 +15,7 @@ from discreet.errors import InfeasibleError, UsageError
 from discreet.problem._combinations import check_combination, check_suppressed_before, level_limits
 from discreet.problem.classes import Classes
 from discreet.problem.costs import COSTS, Cost
+from discreet.problem.key_sets import KeySet, key_sets_of
 from discreet.problem.privacy import PRIVACY, PrivacyModel
 from discreet.problem.schemes import Scheme, scheme_of_each
 from discreet.problem.suppression import SUPPRESSION, Suppression
@@ -59,6 +60,8 @@ class Problem:
         if not chosen:
             raise UsageError("No privacy model was given; ask for one, as in k(5).", topic="no-privacy-model")
         models = tuple(PRIVACY.make(model).resolve(list(table.sensitive)) for model in chosen)
+        for model in models:
+            model.check_key_sets(table.names)
         schemes = tuple(scheme_of_each(table.names, scheme).values())
         resolved = COSTS.make(cost).resolve(table, models)
         kind = SUPPRESSION.make(suppression)
@@ -93,6 +96,13 @@ class Problem:
     def smallest_class(self) -> int:
         """The size below which no class is ok."""
         return max(model.smallest(self.whole) for model in self.privacy)
+
+    @cached_property
+    def key_sets(self) -> tuple[KeySet, ...]:
+        """The key sets to be kept beside what is asked of every class; those that are implied are left out."""
+        certain = [m for m in self.privacy if not (self.suppression.hides_values and m.looks_at_sensitive)]
+        smallest = max((model.smallest(self.whole) for model in certain), default=1)
+        return key_sets_of(self.privacy, self.table.names, smallest)
 
     @property
     def looks_at_population(self) -> bool:

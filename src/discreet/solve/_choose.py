@@ -118,6 +118,12 @@ def _misfit(problem: Problem, solver: Solver) -> UnsupportedCombinationError | N
             _counting(problem),
             "it counts rows alone; choose full-domain with lattice, or subtree with annealing",
         )
+    if problem.key_sets and not solver.sees_key_sets:
+        return UnsupportedCombinationError(
+            f"The solver {solver.name}",
+            "promises about key sets, as in k(3, on=[…])",
+            "it looks at all quasi-identifiers together; choose the solver auto",
+        )
     whole = next((model for model in problem.privacy if model.of_table), None)
     if whole is not None and not solver.sees_table:
         return UnsupportedCombinationError(

@@ -11,7 +11,9 @@ from discreet.problem import Problem
 from discreet.problem.schemes import Scheme
 from discreet.solve._base import SOLVERS, Budget, ProgressCallback, Solution, Solver
 from discreet.solve._kernel_loading import two_rows, warm_up
+from discreet.solve._key_sets import compile_ahead as load_key_sets
 from discreet.solve.general.bounds import GeneralBounds
+from discreet.solve.general.key_set_bounds import KeySetBounds
 from discreet.solve.partitions.search import PartitionSearch
 from discreet.solve.partitions.solver import PARTITIONS, solve_by_bounds
 from discreet.solve.partitions.solver import compile_ahead as compile_partitions
@@ -48,6 +50,7 @@ class GeneralSolver(Solver):
         {"none", "budget", "class-records", "violating-records", "class-values", "violating-values"}
     )
     exact: ClassVar[bool] = True
+    sees_key_sets: ClassVar[bool] = True
 
     def searches(self, scheme: Scheme) -> bool:
         """Return whether the scheme is global; partitions of unknown schemes are enumerated."""
@@ -68,7 +71,8 @@ class GeneralSolver(Solver):
         """Return the best partitions found and what is proven about them."""
         with budget.paused():
             compile_ahead()
-        return solve_by_bounds(problem, budget, progress, bounds=GeneralBounds)
+        bounds = KeySetBounds if problem.key_sets else GeneralBounds
+        return solve_by_bounds(problem, budget, progress, bounds=bounds)
 
 
 @cache
@@ -76,6 +80,7 @@ def compile_ahead() -> None:
     """Load the kernels, or compile them the first time ever, on tables of a few rows."""
     compile_partitions()
     warm_up("general search", _solve_few_rows, uses=[PARTITIONS])
+    load_key_sets()
 
 
 def _solve_few_rows() -> None:

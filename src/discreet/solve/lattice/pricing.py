@@ -17,13 +17,13 @@ __all__ = ["base_costs", "has_compiled_form", "leaf_rates", "make_prices"]
 
 
 def has_compiled_form(problem: Problem, separable: Separable | None) -> bool:
-    """Return whether every model is k-anonymity and the cost has a compiled form.
+    """Return whether every model is k-anonymity of all quasi-identifiers and the cost has a compiled form.
 
     A cost that does not add up over classes has none where classes are suppressed. Suppression of values has none.
     """
     if problem.suppression.hides_values:
         return False
-    if any(type(model) is not KAnonymity for model in problem.privacy):
+    if any(type(model) is not KAnonymity for model in problem.privacy) or problem.key_sets:
         return False
     if not problem.cost.additive and problem.limit > 0:
         return False

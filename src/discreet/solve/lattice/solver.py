@@ -15,6 +15,7 @@ from discreet.problem.suppression.class_records import ClassRecords
 from discreet.solve._base import SOLVERS, Budget, ProgressCallback, Solution, Solver, Status
 from discreet.solve._class_arrays import Released
 from discreet.solve._kernel_loading import two_rows, warm_up
+from discreet.solve._key_sets import compile_ahead as load_key_sets
 from discreet.solve._recoding import Recoder
 from discreet.solve.lattice.drive import LatticeDrive
 from discreet.solve.lattice.pool import return_pool
@@ -58,6 +59,7 @@ class LatticeSolver(Solver):
     exact: ClassVar[bool] = True
     sees_population: ClassVar[bool] = True
     sees_table: ClassVar[bool] = True
+    sees_key_sets: ClassVar[bool] = True
 
     def compiled(self, problem: Problem) -> bool:
         """Return whether every model is k-anonymity, the cost has a compiled form, and only whole classes go."""
@@ -68,6 +70,8 @@ class LatticeSolver(Solver):
         separable = problem.cost.separable(problem.table)
         with budget.paused():
             _load_kernels(compiled=has_compiled_form(problem, separable))
+            if problem.key_sets:
+                load_key_sets()
         return _solve(problem, separable, budget, progress)
 
 
@@ -101,6 +105,7 @@ def compile_ahead() -> None:
     """Compile every kernel now rather than at the first search; later calls, and later processes, find them ready."""
     _load_kernels(compiled=True)
     _load_kernels(compiled=False)
+    load_key_sets()
 
 
 def _lowest_alike(problem: Problem, node: IntArray) -> IntArray:
