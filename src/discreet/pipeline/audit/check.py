@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import DiscreetError, UsageError
 from discreet.pipeline.audit.classes import ReleasedClasses, read_classes
+from discreet.pipeline.audit.key_sets import measure_key_sets
 from discreet.pipeline.audit.population import AuditedPopulation
 from discreet.pipeline.audit.readers import open_table
 from discreet.pipeline.audit.reference import ReferenceValues, make_reference, missing_values, original_counts
@@ -149,7 +150,7 @@ class AuditRequest:
         if people is None and any(model.looks_at_population for model in models):
             people = self._population().people_of(classes.keys, columns)
         groups = {column: self._groups(column, parts, classes, layout) for column, parts in attributes.items()}
-        checks = [_check(model, classes, groups, people) for model in models]
+        checks = [_check(model, columns, classes, groups, people) for model in models]
         hidden = self._hidden(groups, models)
         if self.suppression is not None and self.suppression.keeps_ambiguous:
             clear = sum(found.clear_classes for found in hidden.values())
@@ -269,6 +270,8 @@ def _models(columns: Sequence[str], privacy: Models) -> list[PrivacyModel]:
         )
     if not models:
         raise UsageError("No privacy model was given; ask for one, as in k(5).", topic="no-privacy-model")
+    for model in models:
+        model.check_key_sets(columns)
     return models
 
 
@@ -306,8 +309,17 @@ def _not_suppressed(values: pl.Series, unknown: str | None) -> pl.Series:
 
 
 def _check(
-    model: PrivacyModel, classes: ReleasedClasses, groups: Mapping[str, Groups], people: NDArray[np.float64] | None
+    model: PrivacyModel,
+    columns: Sequence[str],
+    classes: ReleasedClasses,
+    groups: Mapping[str, Groups],
+    people: NDArray[np.float64] | None,
 ) -> Check:
+    key_sets = measure_key_sets(model, columns, classes)
+    if key_sets:
+        lowest = min(each.reached for each in key_sets)
+        kept = all(model.satisfied_by(each.reached) for each in key_sets)
+        return Check(model.shown, model.promised, lowest, kept, tuple(key_sets))
     none = np.zeros(0, dtype=np.int64)
     measured = Groups(classes.sizes, none, none, none, none)
     for column in _attributes([model]):
