@@ -78,6 +78,10 @@ class LocalSolver(Solver):
         """Return the groups found, and a lower bound on the cost of all groupings."""
         with budget.paused():
             load_kernels(type(self))
+        if problem.key_sets:
+            from discreet.solve.local.key_sets import solve_with_key_sets  # imports searches of global recodings
+
+            return solve_with_key_sets(problem, self.solve, budget, progress)
         if not is_compiled(problem):
             return solve_general(problem, self._find, self.regroupings, budget, progress)
         task = make_task(problem)
