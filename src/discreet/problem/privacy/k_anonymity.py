@@ -164,4 +164,3 @@ def _columns(given: Any) -> tuple[str, ...]:
     if repeated is not None:
         raise UsageError(f"A key set names the column '{repeated}' twice; leave one out.", topic="key-sets")
     return columns
-

@@ -143,9 +143,7 @@ class NodeEvaluator:
             suppressed=~ok[grouping.ids] if tuples else np.zeros(0, dtype=np.bool_),
         )
 
-    def _judge(
-        self, rule: KeySetRule, grouping: Grouping, arrays: ClassArrays, released: Released
-    ) -> _JudgedClasses:
+    def _judge(self, rule: KeySetRule, grouping: Grouping, arrays: ClassArrays, released: Released) -> _JudgedClasses:
         """Return which classes stay if key sets are promised, and which may stay in a more specific recoding."""
         stays = np.ones(grouping.sizes.size, dtype=np.bool_)
         possible = stays.copy()

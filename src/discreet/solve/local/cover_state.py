@@ -227,7 +227,9 @@ class CoverState:
 def classes_of(problem: Problem, covers: Sequence[AttributeCovers], codes: Ints, sizes: Ints) -> Classes:
     """Return classes that show these covers, ``codes[i, c]`` of attribute i."""
     each = [own.columns(column) for own, column in zip(covers, codes, strict=True)]
-    low, high, under, sets, levels, blocks = (np.stack(part, axis=1).astype(np.int32) for part in zip(*each, strict=True))
+    low, high, under, sets, levels, blocks = (
+        np.stack(part, axis=1).astype(np.int32) for part in zip(*each, strict=True)
+    )
     return Classes(
         problem.table,
         sizes.astype(np.int64),

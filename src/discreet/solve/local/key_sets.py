@@ -36,7 +36,7 @@ from discreet.solve._key_sets import KeySetRule
 from discreet.solve.general.key_set_bounds import KeySetBounds
 from discreet.solve.general.solver import compile_ahead
 from discreet.solve.local.alternatives import nothing_found
-from discreet.solve.local.bounds import nearest_bound
+from discreet.solve.local.bounds import row_bounds
 from discreet.solve.local.cover_state import AttributeCovers, CoverState, exact_codes, rates_of, tightened, top_codes
 from discreet.solve.local.task import make_task
 from discreet.solve.partitions.search import PartitionSearch
@@ -47,14 +47,16 @@ Ints = NDArray[np.int64]
 SolveProblem = Callable[[Problem, Budget], Solution]
 """Solves a problem of local recoding without key sets."""
 
-_WORK = 3_000_000
-"""Tuples looked at by the search for a global recoding to start from, roughly."""
-_FEWEST, _MOST = 20, 300
-"""Nodes that it examines."""
+_FEW = 3000
+"""Tables of so many tuples have further starts ..."""
+_NODES = 60
+"""... one of them a global recoding, found by examining so many nodes."""
 _ROUNDS = 6
 """Rounds of steps over all covers."""
-_BOUNDED = 60
+_BOUNDED = 100
 """Key sets that are bounded by themselves, at most."""
+_SAFE = 1 - 1e-9
+"""Bounds are lowered by so much, more than rounding amounts to."""
 
 
 def solve_with_key_sets(
@@ -116,11 +118,11 @@ class _Search:
         cost, tried = np.inf, 0
         trace: list[Progress] = []
         for start in self._starts(plain, solve):
-            valid = self._kept(start)
-            if valid is None:
+            valid = self._restored(self._kept(start))
+            if valid.suppressed > self.problem.limit:
                 continue
             tried += 1
-            found = tightened(self.problem, self.covers, self._specialized(self._restored(valid)))
+            found = tightened(self.problem, self.covers, self._specialized(valid))
             price = found.cost(self.problem, self.covers)
             if price < cost:
                 best, cost = found, price
@@ -151,24 +153,30 @@ class _Search:
     # --- where to start ---------------------------------------------------------------------------------------------
 
     def _starts(self, plain: Solution | None, solve: SolveProblem) -> Iterator[CoverState]:
-        """Yield recodings: one for all, groups for the largest k, groups of key sets apart, a global recoding."""
-        tuples = self.problem.table.tuples
-        yield self._by_tuples(top_codes(self.covers, tuples))
-        if plain is not None and plain.groups is not None:
-            yield self._by_groups([(tuple(range(len(self.covers))), plain)])
+        """Yield recodings: groups for the largest k and for that of all attributes, groups of key sets apart.
+
+        Small tables, and those for which there are no such groups, also start from a global recoding and from one
+        class that shows nothing, which is always valid.
+        """
+        everything, least = tuple(range(len(self.covers))), self.problem.smallest_class
+        own = None if least == 1 else _try(solve, _without_key_sets(self.problem, least), self.budget)
+        found = [each for each in (plain, own) if each is not None and each.groups is not None]
+        yield from (self._by_groups([(everything, each)]) for each in found)
         parts = self._components()
         if len(parts) > 1 or len(parts[0][0]) < len(self.covers):
             limit = self.problem.limit // len(parts)
             split = [(members, _part(self.problem, members, k, limit)) for members, k in parts]
             solved = [(members, _try(solve, part, self.budget)) for members, part in split]
-            if all(found is not None and found.groups is not None for _, found in solved):
-                yield self._by_groups([(members, found) for members, found in solved if found is not None])
+            each_part = [(members, each) for members, each in solved if each is not None and each.groups is not None]
+            if len(each_part) == len(parts):
+                yield self._by_groups(each_part)
+        if found and self.problem.table.tuples > _FEW:
+            return
+        yield self._by_tuples(top_codes(self.covers, self.problem.table.tuples))
         blocks = self._global_blocks()
         if blocks is not None:
-            codes = self.problem.table.codes
-            yield self._by_tuples(
-                np.stack([own.of_blocks(b, c) for own, b, c in zip(self.covers, blocks, codes, strict=True)])
-            )
+            each_cover = zip(self.covers, blocks, self.problem.table.codes, strict=True)
+            yield self._by_tuples(np.stack([covers.of_blocks(block, codes) for covers, block, codes in each_cover]))
 
     def _by_tuples(self, codes: Ints) -> CoverState:
         table = self.problem.table
@@ -224,10 +232,8 @@ class _Search:
             compile_ahead()
         own = Budget(self.budget.time_limit, self.budget.stop, self.budget.started)
         try:
-            search = PartitionSearch(
-                replace(problem, cost=cost, schemes=schemes), own, None, bounds=KeySetBounds
-            )
-            search.patience = min(max(_WORK // problem.table.tuples, _FEWEST), _MOST)
+            search = PartitionSearch(replace(problem, cost=cost, schemes=schemes), own, None, bounds=KeySetBounds)
+            search.patience = _NODES
             search.run()
         except UsageError:  # an order or a hierarchy that no global scheme takes
             return None
@@ -235,8 +241,8 @@ class _Search:
 
     # --- what is valid ----------------------------------------------------------------------------------------------
 
-    def _kept(self, state: CoverState) -> CoverState | None:
-        """Return the state without rows that key sets do not allow; None if too many go."""
+    def _kept(self, state: CoverState) -> CoverState:
+        """Return the state without rows that key sets do not allow."""
         there = np.flatnonzero(state.stays)
         group, first = state.groups()
         sizes = add_up(group[there], state.count[there], first.size)
@@ -245,8 +251,7 @@ class _Search:
         if first.size:
             kept = self.rule.stays(shown, sizes, np.ones(first.size, dtype=np.bool_))
             stays[there] = kept[group[there]]
-        found = state.with_codes(state.codes, stays)
-        return found if found.suppressed <= self.problem.limit else None
+        return state.with_codes(state.codes, stays)
 
     def _restored(self, state: CoverState) -> CoverState:
         """Return the state with its suppressed rows as one class that shows nothing, if they are enough for that.
@@ -258,7 +263,9 @@ class _Search:
         codes = state.codes.copy()
         codes[:, ~state.stays] = top_codes(self.covers, int((~state.stays).sum()))
         restored = state.with_codes(codes, np.ones(state.stays.size, dtype=np.bool_))
-        return min((state, restored), key=lambda each: each.cost(self.problem, self.covers))
+        if state.suppressed > self.problem.limit:
+            return restored
+        return min((restored, state), key=lambda each: each.cost(self.problem, self.covers))
 
     # --- steps ------------------------------------------------------------------------------------------------------
 
@@ -304,9 +311,7 @@ class _Search:
         codes[i, some[moves]] = below[moves]
         return np.unique(below[moves]).tolist()
 
-    def _moving(
-        self, codes: Ints, entries: Ints, some: int, child: Ints, count: Ints, i: int
-    ) -> NDArray[np.bool_]:
+    def _moving(self, codes: Ints, entries: Ints, some: int, child: Ints, count: Ints, i: int) -> NDArray[np.bool_]:
         """Return which of the first ``some`` entries can show their child: the largest set that keeps every key set."""
         rows = count[entries]
         moves = np.ones(some, dtype=np.bool_)
@@ -374,29 +379,40 @@ def key_set_bound(problem: Problem, budget: Budget) -> float:
     """Return what every local recoding that keeps the key sets costs at least.
 
     What rows show of the attributes of one key set is a local recoding of these attributes alone, with classes of k
-    rows. Costs add up over attributes, suppressed rows included. So bounds for disjoint key sets add up, and if every
-    attribute is in at most r key sets, so do all bounds divided by r. Of both the larger one is taken. 0 for other
-    costs than NCP, LM and precision.
+    rows, so that each row costs there at least what it does with its nearest rows (``nearest_bound``). Costs add up
+    over attributes. So a row costs at least the sum of that over key sets that share no attribute, or the sum over all
+    divided by the number of sets an attribute is in at most; a suppressed row costs more. 0 for other costs than NCP,
+    LM and precision.
     """
     if type(problem.cost) not in (Certainty, Loss, Precision) or problem.suppression.hides_values:
         return 0.0
-    everything = tuple(range(len(problem.table.attributes)))
+    table = problem.table
+    everything = tuple(range(len(table.attributes)))
     whole = [KeySet(everything, problem.smallest_class)] if problem.smallest_class > 1 else []
-    found = []
-    for key_set in [*whole, *problem.key_sets][:_BOUNDED]:
+    key_sets = [*whole, *problem.key_sets][:_BOUNDED]
+    each = np.zeros((len(key_sets), table.tuples))
+    for number, key_set in enumerate(key_sets):
         part = _part(problem, key_set.attributes, key_set.k, problem.limit)
-        bound = nearest_bound(make_task(part), budget) if part.table.n else 0.0
-        found.append((bound * _share(problem, key_set.attributes), key_set.attributes))
-    uses = np.zeros(len(everything), dtype=np.int64)
-    for _, members in found:
-        uses[list(members)] += 1
-    divided = sum(bound for bound, _ in found) / max(int(uses.max(initial=1)), 1)
-    apart, taken = 0.0, set[int]()
-    for bound, members in sorted(found, key=lambda each: (-each[0], each[1])):
-        if taken.isdisjoint(members):
-            apart += bound
-            taken.update(members)
-    return max(divided, apart) * (1 - 1e-12)
+        rates = row_bounds(make_task(part), budget) * _share(problem, key_set.attributes)
+        each[number] = rates[_tuples_of(table, key_set.attributes)]
+    members = np.array([[a in key_set.attributes for a in everything] for key_set in key_sets])
+    divided = each.sum(axis=0) / max(int(members.sum(axis=0).max()), 1)
+    row = np.minimum(np.maximum(divided, _apart(each, members)), problem.cost.suppressed_row(table))  # type: ignore[attr-defined]
+    return float((row * table.weights).sum()) * _SAFE
+
+
+def _apart(each: NDArray[np.float64], members: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return for each tuple the sum over key sets that share no attribute, those that bound it most first."""
+    order = np.argsort(-each, axis=0, kind="stable")
+    total, used = np.zeros(each.shape[1]), np.zeros((each.shape[1], members.shape[1]), dtype=np.bool_)
+    for chosen in order:
+        bound = each[chosen, np.arange(chosen.size)]
+        if not bound.any():
+            break
+        free = ~(used & members[chosen]).any(axis=1)
+        total += np.where(free, bound, 0.0)
+        used |= members[chosen] & free[:, np.newaxis]
+    return total
 
 
 def _share(problem: Problem, members: Sequence[int]) -> float:
