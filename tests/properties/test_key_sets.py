@@ -1,4 +1,4 @@
-"""Key sets against exhaustive search in plain Python: full-domain, subtree and runs, every suppression kind that fits."""
+"""Key sets against exhaustive search in plain Python: every scheme, and every suppression kind that fits."""
 
 from __future__ import annotations
 
