@@ -12,8 +12,9 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from discreet.problem.privacy import PrivacyModel
+from discreet.runtime.plurals import amount
 
-__all__ = ["KeySet", "key_sets_of"]
+__all__ = ["KeySet", "about_key_sets", "key_sets_of", "only_key_sets"]
 
 
 class KeySet(NamedTuple):
@@ -41,3 +42,38 @@ def key_sets_of(models: Iterable[PrivacyModel], columns: Sequence[str], smallest
         if k > smallest and not any(members < larger and k <= other for larger, other in found):
             found.append((members, k))
     return tuple(KeySet(tuple(sorted(members)), k) for members, k in found)
+
+
+def only_key_sets(models: Sequence[PrivacyModel], columns: Sequence[str]) -> list[PrivacyModel]:
+    """Return the promises about key sets if nothing is promised about all quasi-identifiers together; else none.
+
+    >>> from discreet.problem import PRIVACY
+    >>> only_key_sets([PRIVACY.make("k(3, any=2)"), PRIVACY.make("k(2)")], ["age", "sex", "zip"])
+    []
+    """
+    about = [model for model in models if model.key_sets(columns)]
+    others = [model for model in models if model not in about]
+    return [] if any(model.minimum_size > 1 or model.looks_at_population for model in others) else about
+
+
+def about_key_sets(
+    models: Sequence[PrivacyModel], columns: Sequence[str], smallest: int, alone: str | None
+) -> str | None:
+    """Return which combinations of columns are protected, and what those find who know more; None without key sets.
+
+    ``smallest`` is the size of the smallest class of all quasi-identifiers, ``alone`` the part of the rows that are
+    alone in theirs, in words.
+
+    >>> from discreet.problem import PRIVACY
+    >>> about_key_sets([PRIVACY.make("k(3, any=2)")], ["age", "sex", "zip"], 1, "12 % of the rows")
+    'Only some combinations of columns are protected: k(3, any=2). Whoever knows all 3 quasi-identifiers may find a person: the smallest class has 1 row, and 12 % of the rows are alone in theirs.'
+    """  # noqa: E501
+    about = only_key_sets(models, columns)
+    if not about:
+        return None
+    lonely = f", and {alone} are alone in theirs" if smallest == 1 and alone else ""
+    return (
+        f"Only some combinations of columns are protected: {', '.join(model.shown for model in about)}. Whoever knows "
+        f"all {len(columns)} quasi-identifiers may find a person: the smallest class has {amount(smallest, 'row')}"
+        f"{lonely}."
+    )

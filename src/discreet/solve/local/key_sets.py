@@ -51,6 +51,8 @@ _FEW = 3000
 """Tables of so many tuples have further starts ..."""
 _NODES = 60
 """... one of them a global recoding, found by examining so many nodes."""
+_LEAVES = 16
+"""There is none if an attribute without a hierarchy has more leaves."""
 _ROUNDS = 6
 """Rounds of steps over all covers."""
 _BOUNDED = 100
@@ -224,8 +226,10 @@ class _Search:
         return CoverState(row_tuple[first], np.bincount(number, minlength=count), codes[:, first], stays[first])
 
     def _global_blocks(self) -> Sequence[NDArray[np.integer]] | None:
-        """Return the blocks of a good global recoding; None if there is none."""
+        """Return the blocks of a good global recoding; None if there is none, or too many to look through."""
         problem = self.problem
+        if any(not attribute.tree and attribute.leaves > _LEAVES for attribute in problem.table.attributes):
+            return None
         cost = problem.cost if type(problem.cost) is Precision else Loss(weights=dict(problem.cost.weights))  # type: ignore[attr-defined]
         schemes = tuple(_global_scheme(attribute) for attribute in problem.table.attributes)
         with self.budget.paused():
