@@ -150,9 +150,10 @@ class AttributeCovers:
             rounded = self.attribute.grid is not None
             return GroupCovers("range", codes // self.leaves, codes % self.leaves, rounded=rounded)
         each = [self.sets[code] for code in codes.tolist()]
-        ends = np.cumsum([len(leaves) for leaves in each], dtype=np.int64)
+        sizes = np.array([len(leaves) for leaves in each], dtype=np.int64)
+        ends = np.cumsum(sizes)
         leaves = np.array([leaf for own in each for leaf in own], dtype=np.int64)
-        return GroupCovers("set", ends - [len(own) for own in each], ends, leaves)
+        return GroupCovers("set", ends - sizes, ends, leaves)
 
     def columns(self, codes: Ints) -> tuple[Ints, Ints, Ints, Ints, Ints, Ints]:
         """Return low, high, block_leaves, set_sizes, block_levels and blocks of covers, as :class:`Classes` has them.
@@ -181,9 +182,9 @@ class AttributeCovers:
 
 @dataclass(frozen=True, eq=False)
 class CoverState:
-    """A local recoding by entries: ``count[e]`` rows of tuple ``tuple[e]`` show ``codes[i, e]`` of attribute i."""
+    """A local recoding by entries: ``count[e]`` rows of tuple ``tuples[e]`` show ``codes[i, e]`` of attribute i."""
 
-    tuple: Ints
+    tuples: Ints
     count: Ints
     codes: Ints
     stays: NDArray[np.bool_]
@@ -202,7 +203,7 @@ class CoverState:
         there = np.flatnonzero(self.stays)
         columns = [np.unique(column[there], return_inverse=True)[1].reshape(-1) for column in self.codes]
         number, count = numbered(there.size, [(column, int(column.max(initial=0)) + 1) for column in columns])
-        group = np.full(self.tuple.size, -1, dtype=np.int64)
+        group = np.full(self.tuples.size, -1, dtype=np.int64)
         group[there] = number
         return group, there[first_of(number, count)]
 
@@ -221,7 +222,7 @@ class CoverState:
         """Return it as a local recoding."""
         group, first = self.groups()
         shown = [own.as_groups(column[first]) for own, column in zip(covers, self.codes, strict=True)]
-        return LocalRecoding(self.tuple, group, self.count, shown)
+        return LocalRecoding(self.tuples, group, self.count, shown)
 
 
 def classes_of(problem: Problem, covers: Sequence[AttributeCovers], codes: Ints, sizes: Ints) -> Classes:
@@ -270,7 +271,7 @@ def tightened(problem: Problem, covers: Sequence[AttributeCovers], state: CoverS
     for i, own in enumerate(covers):
         if own.attribute.tree or not there.size:
             continue
-        leaf = problem.table.codes[i, state.tuple[there]].astype(np.int64)
+        leaf = problem.table.codes[i, state.tuples[there]].astype(np.int64)
         shown, number = np.unique(codes[i, there], return_inverse=True)
         number = number.reshape(-1)
         if own.is_range:

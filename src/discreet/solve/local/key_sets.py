@@ -301,7 +301,7 @@ class _Search:
     def _step(self, codes: Ints, there: Ints, state: CoverState, i: int, code: int) -> list[int]:
         """Let entries that show one cover show what is below it; return the covers they show now."""
         some = there[codes[i, there] == code]
-        leaf = self.problem.table.codes[i, state.tuple[some]].astype(np.int64)
+        leaf = self.problem.table.codes[i, state.tuples[some]].astype(np.int64)
         below = self.covers[i].below(code, leaf) if some.size else None
         if below is None:
             return []
