@@ -159,7 +159,7 @@ def test_audits_group_each_key_set_by_itself(release, tmp_path, kind):
 def test_certificates_and_policies_know_key_sets(tmp_path):
     release = dc.anonymize(people(), privacy="k(4, any=2)", output=tmp_path / "safe.csv", **OPTIONS)
     release.certificate(tmp_path / "safe.json")
-    assert dc.verify(tmp_path / "safe.json", tmp_path / "safe.csv").passed
+    assert dc.verify(tmp_path / "safe.csv", tmp_path / "safe.json").passed
     policy = {"quasi_identifiers": list(QUASI), "privacy": ["k(4, any=2)"]}
     assert dc.check(tmp_path / "safe.csv", policy=policy).passed
     assert not dc.check(tmp_path / "safe.csv", policy={**policy, "privacy": ["k(90, any=2)"]}).passed

@@ -18,7 +18,7 @@ from discreet.solve.local.solver import LocalSearchSolver
 from tables import random_sample
 
 KINDS = ["none", "class-records", "budget(0.2)", "budget(2)", "budget(0.5)", "class-values"]
-COSTS = ["LM", "DM", "HDM", "CM", "NCP", "C_AVG", "entropy", "LM(weights={q0: 2.5})"]
+COSTS = ["LM", "DM", "HDM", "CM", "NCP", "C_AVG", "entropy", "score", "LM(weights={q0: 2.5})"]
 OTHERS = [
     [],
     ["k(2)"],

@@ -61,8 +61,8 @@ class LocalSolver(Solver):
         return 0
 
     def compiled(self, problem: Problem) -> bool:
-        """Return whether kernels know the cost, the suppression and the levels."""
-        return is_compiled(problem)
+        """Return whether kernels know the cost, the suppression and the levels, and no key sets are promised."""
+        return is_compiled(problem) and not problem.key_sets
 
     @classmethod
     def compile_ahead(cls) -> None:

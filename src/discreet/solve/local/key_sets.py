@@ -313,7 +313,7 @@ class _Search:
         child = np.searchsorted(shown, np.concatenate([below, codes[i, beside]]))
         moves = self._moving(codes, np.concatenate([some, beside]), some.size, child, state.count, i)
         codes[i, some[moves]] = below[moves]
-        return np.unique(below[moves]).tolist()
+        return [int(each) for each in np.unique(below[moves])]
 
     def _moving(self, codes: Ints, entries: Ints, some: int, child: Ints, count: Ints, i: int) -> NDArray[np.bool_]:
         """Return which of the first ``some`` entries can show their child: the largest set that keeps every key set."""
