@@ -71,6 +71,10 @@ class KAnonymity(PrivacyModel):
                 topic="key-sets",
             )
 
+    def __repr__(self) -> str:
+        key_sets = "".join(f", {name}={getattr(self, name)!r}" for name in ("on", "any") if getattr(self, name))
+        return f"{type(self).__name__}(k={self.k!r}{key_sets})"
+
     @property
     def shown(self) -> str:
         """The text form; it holds names of columns and no values."""
