@@ -151,7 +151,8 @@ class KAnonymity(PrivacyModel):
 
     def smallest(self, table: CountTable) -> int:
         """Return k if the classes are those of all quasi-identifiers, else 1."""
-        return 1 if self.key_sets(table.names) else self.k
+        plain = self.on is None and self.any is None
+        return self.k if plain or not self.key_sets(table.names) else 1
 
     def check(self, table: CountTable) -> None:
         """Raise an InfeasibleError if the whole table has fewer than k rows."""
