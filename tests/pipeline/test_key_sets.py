@@ -201,6 +201,25 @@ def test_what_cannot_keep_key_sets_is_refused():
         dc.anonymize(people(), privacy=["k(3, any=2)", "l+(0.5, ill)"], **options)
 
 
+@pytest.mark.parametrize("scheme", ["full-domain", "subtree", "local"])
+def test_a_release_drawn_near_the_best_keeps_key_sets(scheme):
+    release = dc.anonymize(people(80), privacy="k(4, any=2)", solver="robust(epsilon=0.2)", scheme=scheme, **OPTIONS)
+    assert release.audit.passed
+
+
+def test_what_a_mapping_recodes_keeps_key_sets(release, tmp_path):
+    release.mapping(tmp_path / "mapping.json")
+    again = dc.apply_mapping(tmp_path / "mapping.json", people(200), keep=["ill"], broken="suppress")
+    rows = again.frame.to_dicts()
+    assert again.audit.passed
+    assert all(smallest(rows, pair) >= 4 for pair in itertools.combinations(QUASI, 2))
+
+
+def test_equal_seeds_give_equal_local_releases():
+    made = [dc.anonymize(people(120), privacy="k(3, any=2)", scheme="local", **OPTIONS).frame for _ in range(2)]
+    assert made[0].equals(made[1])
+
+
 def test_text_forms():
     model = dc.KAnonymity(3, on=["zip code", "age"])
     assert model.text == "k(3, on=[zip code, age])"

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.counts import CodedAttribute, CountTable
-from discreet.errors import NothingFoundError, UsageError
+from discreet.errors import InterruptedRun, NothingFoundError, UsageError
 from discreet.problem import Problem
 from discreet.problem.costs.certainty import Certainty
 from discreet.problem.costs.loss import Loss
@@ -136,7 +136,11 @@ class _Search:
         if best is None:
             # Nothing keeps more rows than the top, where all rows show the same.
             return Solution("infeasible", np.inf, np.inf)
-        bound = min(key_set_bound(self.problem, self.budget), cost)
+        try:
+            bound = min(key_set_bound(self.problem, self.budget), cost)
+        except KeyboardInterrupt:  # a release is found, and worth more than its bound
+            self.budget.stop.set()
+            bound = 0.0
         trace.append(Progress(self.budget.seconds, cost, bound, tried))
         if progress is not None:
             progress(trace[-1])
@@ -239,7 +243,7 @@ class _Search:
             search = PartitionSearch(replace(problem, cost=cost, schemes=schemes), own, None, bounds=KeySetBounds)
             search.patience = _NODES
             search.run()
-        except UsageError:  # an order or a hierarchy that no global scheme takes
+        except (UsageError, InterruptedRun):  # no global scheme takes an order or a hierarchy, or time is over
             return None
         return search.best_blocks
 
