@@ -73,6 +73,16 @@ def _k(rng, case):
     return n + 1 if rng.random() < 0.02 else min(n, rng.choice((1, 2, 2, 3, 3, 4, 5, max(n // 2, 1), n)))
 
 
+def _k_anonymity(rng, case):
+    names = list(case["quasi"])
+    if len(names) < 2 or rng.random() < 0.7:
+        return {"k": _k(rng, case), **({"unknown": "matches"} if rng.random() < 0.03 else {})}
+    few = {"k": rng.choice((1, 2, 2, 3, 4))}
+    if rng.random() < 0.5:
+        return {**few, "any": rng.randint(1, len(names))}
+    return {**few, "on": rng.sample(names, rng.randint(1, len(names)))}
+
+
 def _l(rng, case, column):
     values = case["sensitive"][column].values if column in case["sensitive"] else ["x"]
     return max(1, min(rng.randint(1, 4), len(set(values) - {None}) + (rng.random() < 0.02)))
@@ -129,7 +139,7 @@ def _local(rng, case):
 
 DRAWN = {
     "privacy": {
-        "k": lambda rng, case: {"k": _k(rng, case), **({"unknown": "matches"} if rng.random() < 0.03 else {})},
+        "k": _k_anonymity,
         "distinct-l": _distinct_l,
         "entropy-l": lambda rng, case: {"l": rng.choice((1.0, 1.2, 1.5, 2.0, 2.5)), "attribute": _secret(rng, case)},
         "recursive-cl": lambda rng, case: {

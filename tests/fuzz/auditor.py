@@ -7,6 +7,7 @@ released rows with the same quasi-identifiers. What is wrong is returned as a li
 from __future__ import annotations
 
 import datetime
+import itertools
 import math
 from collections import Counter, defaultdict
 
@@ -58,7 +59,17 @@ def classes_of(rows, quasi):
 
 
 def k_anonymity(counts, size, known, whole, arguments, tree):
-    return size >= arguments["k"]
+    """Of a class of all quasi-identifiers nothing is asked if the promise is about others; see :func:`key_sets`."""
+    return size >= arguments["k"] or "on" in arguments or "any" in arguments
+
+
+def key_sets(name, arguments, quasi):
+    """The combinations of columns that a promise of k is about, beside all of them."""
+    if name != "k":
+        return []
+    if "any" in arguments:
+        return list(itertools.combinations(quasi, arguments["any"]))
+    return [tuple(arguments["on"])] if "on" in arguments else []
 
 
 def distinct_l(counts, size, known, whole, arguments, tree):
@@ -232,6 +243,10 @@ def broken_promises(original, released, quasi, models, trees, hidden=None, peopl
             if bad:
                 found.append(f"classes of (people, rows) {bad[:3]} break {name} {arguments}")
             continue
+        for columns in key_sets(name, arguments, quasi):
+            fewest = min(map(len, classes_of(released, columns)), default=arguments["k"])
+            if fewest < arguments["k"]:
+                found.append(f"{fewest} rows share their {columns}, which breaks {name} {arguments}")
         column = arguments.get("attribute")
         whole = known_values((row[column] for row in original), missing) if column else {}
         for group in groups:

@@ -10,7 +10,7 @@ import math
 from collections import Counter
 
 import naive
-from fuzz.auditor import CONDITIONS, OF_PEOPLE, OF_TABLE, asks_for_people, known_values, same, unknown
+from fuzz.auditor import CONDITIONS, OF_PEOPLE, OF_TABLE, asks_for_people, key_sets, known_values, same, unknown
 
 __all__ = ["Plain", "best", "best_local", "plain", "price"]
 
@@ -46,7 +46,8 @@ class Plain:
         if priorities:
             options["weights"] = priorities
         if name == "C_AVG" and options.get("k") is None:
-            options["k"] = max((part.arguments["k"] for part in case.privacy if part.name == "k"), default=1)
+            whole = [p for p in case.privacy if p.name == "k" and not _is_part(p.arguments, case.quasi)]
+            options["k"] = max((part.arguments["k"] for part in whole), default=1)
         return name, options
 
     def _limit(self):
@@ -90,8 +91,19 @@ class Plain:
         sizes = [len(members) for members in published]
         return all(OF_TABLE[part.name](sizes, part.arguments) for part in self.case.privacy if part.name in OF_TABLE)
 
+    @property
+    def key_sets(self):
+        """Pairs of columns and k."""
+        names = list(self.case.quasi)
+        return [(c, p.arguments["k"]) for p in self.case.privacy for c in key_sets(p.name, p.arguments, names)]
+
     def unknown_members(self):
         return [part.name for part in self.case.privacy if unknown(part.name, part.arguments)]
+
+
+def _is_part(arguments, names):
+    """Whether a promise of k is about some of the quasi-identifiers only."""
+    return len(arguments.get("on", names)) < len(names) or arguments.get("any", len(names)) < len(names)
 
 
 def tree_of(column):
@@ -187,8 +199,16 @@ def outcome(made, levels):
         models = [as_model(made, part) for part in made.case.privacy]
         table, column = divided_table(made)
         result = naive.suppress(table, levels, models, made.kind, made.limit, made.cost, column, **made.options)
-        return result.cost
-    fine = [made.ok(members, levels) for members in found]
+        if made.kind == "violating-records" and made.key_sets and column == "rid":
+            return of_whole_classes(made, levels, found)
+        return result.cost if naive.keeps(made.table, levels, made.key_sets, range(len(made.rows))) else None
+    return of_whole_classes(made, levels, found)
+
+
+def of_whole_classes(made, levels, found):
+    """Cost of a recoding whose classes are published or suppressed as a whole; None if it is not feasible."""
+    stay = set(naive.kept_rows(made.table, levels, made.key_sets, lambda members: made.ok(members, levels)))
+    fine = [set(members) <= stay for members in found]
     published = [members for members, ok in zip(found, fine, strict=True) if ok]
     gone = [row for members, ok in zip(found, fine, strict=True) if not ok for row in members]
     if len(gone) > made.limit or not made.table_holds(published):
@@ -240,6 +260,8 @@ def after_pre_sampling(made, levels):
     published = [[row for row in members if row in stay] for members in naive.classes(made.table, levels)]
     published = [members for members in published if members]
     if not published or not all(made.ok(members, levels) for members in published) or not made.table_holds(published):
+        return None
+    if not naive.keeps(made.table, levels, made.key_sets, stay):
         return None
     gone = [row for row in range(len(made.rows)) if row not in stay]
     return price(made, levels, published, gone)
@@ -343,6 +365,8 @@ def knows_local(made):
 
 def best_local(made, most=7):
     """The least cost of all local recodings; None if there are too many rows."""
+    if made.key_sets:  # covers that several groups share are not tried here
+        return None
     if len(made.rows) > most or made.unknown_members() or not knows_local(made) or made.kind == "pre-sampling":
         return None
     least = math.inf

@@ -31,6 +31,9 @@ search:       ``level_vectors(table)``, ``recode(table, levels, ok)``, ``search(
               partitions of any scheme
 people:       ``crowd(table, rows, person, column)``, ``crowd_ok(text, hierarchy, whole)``, ``alike(…)``,
               ``suppress_classes(…)``, ``suppress_people(…)``, ``search_people(…)``: promises that count people
+key sets:     ``key_classes(table, levels, key_set, rows)``, ``keeps(table, levels, key_sets, rows)``,
+              ``kept_rows(table, levels, key_sets, ok)``, ``search_key_sets(table, recodings, key_sets, models, kind,
+              limit, cost, column, **options)`` tries all recodings it is given
 queries:      ``count_query(rows, query)``, ``sum_query(rows, query, column)``
 find:         ``crowd(rows, facts)`` and ``shares(rows, column)``, where each value of a row is a set of possible ones
 local:        ``mdav(table, k, flat, weights)``, ``squared_error(table, groups)``; ``row_vectors(table, weights)``,
@@ -40,6 +43,7 @@ published:    ``poka(nodes, depth, start)``, ``exact_nodes(table, budget, cost)`
 
 from naive.costs import *
 from naive.find import *
+from naive.key_sets import *
 from naive.microaggregation import *
 from naive.people import *
 from naive.privacy import *

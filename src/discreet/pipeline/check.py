@@ -14,6 +14,7 @@ from discreet.errors import DiscreetError, UsageError, did_you_mean
 from discreet.job.policy import Policy, Rules
 from discreet.pipeline.audit import Audit
 from discreet.pipeline.audit import audit as audit_table
+from discreet.pipeline.audit.key_sets import described
 from discreet.problem import PRIVACY
 from discreet.report.check_result import CheckedRule, CheckResult, Level, joined
 from discreet.report.numbers import number_text
@@ -201,8 +202,11 @@ class _TableCheck:
         )
         for (level, _), found in zip(promised, audit.checks, strict=False):
             reached = number_text(found.reached)
+            where = f" ({about})" if (about := described(found.key_sets)) else ""
             message = (
-                f"{found.model} holds." if found.passed else f"{found.model} does not hold: {reached} was reached."
+                f"{found.model} holds."
+                if found.passed
+                else f"{found.model} does not hold: {reached} was reached{where}."
             )
             broken: Level = "ok" if found.passed else level
             yield self._rule("privacy", found.model, broken, message, found.promised, found.reached)

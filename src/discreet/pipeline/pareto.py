@@ -94,8 +94,8 @@ def pareto(
         the recoding is no point. The rest of the budget suppresses other classes from the worst on the first axis up,
         all equally bad ones together. The remaining rows decide the privacy; suppressed ones are part of the loss.
     scheme
-        ``full-domain``; with another one the front of k is found by one search for each point, which keeps the
-        promises.
+        ``full-domain``; with another one, or with promises about key sets such as ``k(3, any=2)``, the front of k is
+        found by one search for each point, which keeps the promises.
     method, exact, depth, start
         ``exact``: all points, proven. ``poka``: the heuristic of the paper that posed the problem; the front says what
         it misses. ``exact=False`` means the same. It supports no promises. ``depth`` is how deep it searches, ``start``
@@ -157,7 +157,8 @@ def pareto(
         search = _FrontSearch(prepared, resolved, promises, budget, progress)
         with prepared.clock("solve"):
             compiling = budget.preparing
-            if all(choice.name == "full-domain" for choice in schemes):
+            keyed = any(model.key_sets(prepared.counted.table.names) for model in promises)
+            if all(choice.name == "full-domain" for choice in schemes) and not keyed:
                 front = search.over_levels(way)
             else:
                 front = search.by_solving(way.name)
@@ -250,7 +251,7 @@ class _FrontSearch:
 
         if len(self.axes) > 1 or type(self.axes[0]) is not K or method == "poka":
             raise UnsupportedCombinationError(
-                "A front over a scheme other than full-domain",
+                "A front over a scheme other than full-domain, or with promises about key sets,",
                 "an axis other than k, several axes or poka",
                 "make k the axis, and promise the rest as in distinct-l(3, disease)",
             )
@@ -269,7 +270,7 @@ class _FrontSearch:
                 values={self.axes[0].text: each.k},
                 loss=float(each.solution.cost),
                 normalized_loss=float(each.solution.cost / worst),
-                levels={},
+                levels=dict(zip(problem.table.names, each.solution.levels or (), strict=False)),
                 suppressed=each.solution.suppressed_rows,
                 classes=each.solution.classes,
                 also=0,

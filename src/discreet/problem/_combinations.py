@@ -35,6 +35,7 @@ def check_combination(
     _check_people(table, models, cost, kind, schemes)
     _check_models(models, kind, schemes)
     _check_matches(table, models, cost, kind, schemes, limited)
+    _check_key_sets(table, models, kind)
     _check_partial(table, cost, kind, models, schemes)
     local = next((scheme.name for scheme in schemes if not scheme.is_global), None)
     if local is not None:
@@ -169,6 +170,25 @@ def _check_matches(
     for misfit, what, way_out in misfits:
         if misfit:
             raise UnsupportedCombinationError(f"The privacy model {model.shown}", what, way_out)
+
+
+def _check_key_sets(table: CountTable, models: Sequence[PrivacyModel], kind: Suppression) -> None:
+    """Refuse key sets where only some rows of a class go, and where people are counted instead of rows."""
+    keyed = next((model for model in models if model.key_sets(table.names)), None)
+    if keyed is None:
+        return
+    if kind.divided(models) is not None and not kind.hides_values:
+        raise UnsupportedCombinationError(
+            f"The suppression {kind.name}",
+            f"the key sets of {keyed.shown}",
+            "which rows of a class go would decide about other classes too; choose class-records or a budget",
+        )
+    if table.people is not None:
+        raise UnsupportedCombinationError(
+            f"The key sets of {keyed.shown}",
+            "promises that count people",
+            "they count rows; leave out the person or household, or promise k of all quasi-identifiers",
+        )
 
 
 def check_suppressed_before(kind: Suppression, cost: Cost, schemes: Sequence[Scheme]) -> None:

@@ -15,6 +15,7 @@ from discreet.errors import InfeasibleError, UsageError
 from discreet.problem._combinations import check_combination, check_suppressed_before, level_limits
 from discreet.problem.classes import Classes
 from discreet.problem.costs import COSTS, Cost
+from discreet.problem.key_sets import KeySet, key_sets_of
 from discreet.problem.privacy import PRIVACY, PrivacyModel
 from discreet.problem.privacy.k_anonymity import KAnonymity
 from discreet.problem.schemes import Scheme, scheme_of_each
@@ -62,6 +63,8 @@ class Problem:
         schemes = tuple(scheme_of_each(table.names, scheme).values())
         table = table.flattened([each.flat for each in schemes])
         models = tuple(PRIVACY.make(model).resolve(list(table.sensitive)) for model in chosen)
+        for model in models:
+            model.check_key_sets(table.names)
         resolved = COSTS.make(cost).resolve(table, models)
         kind = SUPPRESSION.make(suppression)
         check_combination(table, models, resolved, kind, schemes, [*(min_levels or ()), *(max_levels or ())])
@@ -127,6 +130,13 @@ class Problem:
     def smallest_class(self) -> int:
         """The size below which no class is ok, in rows or people."""
         return max(model.smallest(self.whole.units) for model in self.privacy)
+
+    @cached_property
+    def key_sets(self) -> tuple[KeySet, ...]:
+        """The key sets to be kept beside what is asked of every class; those that are implied are left out."""
+        certain = [m for m in self.privacy if not (self.suppression.hides_values and m.looks_at_sensitive)]
+        smallest = max((model.smallest(self.whole) for model in certain), default=1)
+        return key_sets_of(self.privacy, self.table.names, smallest)
 
     @property
     def looks_at_population(self) -> bool:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from discreet.problem.privacy import WEAKER
+from discreet.report.key_sets import unprotected
 from discreet.report.notes import Caution, handed_over
 from discreet.report.numbers import LEAST_ROWS, percent, rounded_percent
 from discreet.report.small_counts import LeftOut
@@ -180,7 +181,10 @@ def _share(share: float) -> str:
 def _class_sizes(release: Release) -> Iterator[VerdictSentence]:
     smallest = release.audit.smallest_class
     others = amount(smallest - 1, "other")
-    if smallest < _SMALLER:
+    by_key_sets = unprotected(release) if smallest < _SMALL else None
+    if by_key_sets is not None:
+        yield VerdictSentence("caution", by_key_sets)
+    elif smallest < _SMALLER:
         text = (
             "Some rows have released values that no other row has: whoever knows these columns finds the person."
             if smallest == 1

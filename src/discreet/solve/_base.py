@@ -298,6 +298,12 @@ class Solver(Part, ABC):
     If it is wrong, such models are refused, or the audit refuses the release.
     """
 
+    sees_key_sets: ClassVar[bool] = False
+    """It keeps :attr:`Problem.key_sets`, the promises about some of the quasi-identifiers.
+
+    If it is wrong, such promises are refused, or the audit refuses the release.
+    """
+
     def searches(self, scheme: Scheme) -> bool:
         """Return whether it can search a scheme: one of those it names, unless it knows better."""
         return scheme.name in self.schemes

@@ -82,6 +82,13 @@ def _nothing_fits(problem: Problem, known: Sequence[Solver]) -> UnsupportedCombi
                 _counting(problem),
                 "its solvers count rows alone; choose full-domain, or subtree with the solver annealing",
             )
+        fitting = [member for member in searching if member.applies(problem.suppression) and member.takes(problem.cost)]
+        if problem.key_sets and not any(member.sees_key_sets for member in fitting):
+            return UnsupportedCombinationError(
+                "Promises about key sets, as in k(3, on=[…]),",
+                f"the scheme {name} with the cost {problem.cost.name} and the suppression {suppression}",
+                "its solvers look at all quasi-identifiers together; choose the cost LM, or the scheme full-domain",
+            )
     first, *others = dict.fromkeys(scheme.name for scheme in problem.schemes)
     reason = "no solver searches both"
     if len({scheme.is_global for scheme in problem.schemes}) > 1:
@@ -123,6 +130,12 @@ def _misfit(problem: Problem, solver: Solver) -> UnsupportedCombinationError | N
             f"The solver {solver.name}",
             "promises that count people",
             "it counts rows; choose the solver auto",
+        )
+    if problem.key_sets and not solver.sees_key_sets:
+        return UnsupportedCombinationError(
+            f"The solver {solver.name}",
+            "promises about key sets, as in k(3, on=[…])",
+            "it looks at all quasi-identifiers together; choose the solver auto",
         )
     whole = next((model for model in problem.privacy if model.of_table), None)
     if whole is not None and not solver.sees_table:

@@ -20,8 +20,9 @@ from discreet.problem.suppression.class_records import ClassRecords
 from discreet.problem.suppression.suppress_records import SuppressRecords
 from discreet.runtime.integer_codes import add_up
 from discreet.solve._base import PartialSuppression, Progress, Solution, Status
-from discreet.solve._class_arrays import Gatherer, Released, roll_up
+from discreet.solve._class_arrays import ClassArrays, Gatherer, Released, roll_up
 from discreet.solve._class_bounds import ClassBounds
+from discreet.solve._key_sets import KeySetRule, with_dropped
 
 __all__ = ["EvaluatedRecoding", "Recoder", "class_costs", "evaluate_blocks", "people_cost", "smallest_budget"]
 
@@ -71,6 +72,7 @@ class Recoder:
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self.gatherer = Gatherer(problem)
+        self.key_sets = KeySetRule(problem) if problem.key_sets else None
 
     def cost(self, released: Released) -> float:
         """Return the cost of a recoding; infinite if it is not allowed."""
@@ -161,8 +163,23 @@ class Recoder:
         """Yield the classes in portions, with what is suppressed in them."""
         problem = self.problem
         rolled = roll_up(self.gatherer.tuples, grouping.ids, grouping.sizes.size)
+        dropped = None if self.key_sets is None else self._dropped(self.key_sets, grouping, rolled, released)
         for part, classes in self.gatherer.portions(grouping, rolled, released):
-            yield part, classes, problem.suppression.apply(classes, problem.privacy)
+            done = problem.suppression.apply(classes, problem.privacy)
+            if dropped is not None:
+                done = with_dropped(done, classes, dropped[part], by_records=not problem.suppression.hides_values)
+            yield part, classes, done
+
+    def _dropped(
+        self, rule: KeySetRule, grouping: Grouping, rolled: ClassArrays, released: Released
+    ) -> NDArray[np.bool_]:
+        """Return which classes go for the key sets alone: by themselves they could stay."""
+        problem = self.problem
+        ok = np.ones(grouping.sizes.size, dtype=np.bool_)
+        for part, classes in self.gatherer.portions(grouping, rolled, released):
+            done = problem.suppression.apply(classes, problem.privacy)
+            ok[part] = done.feasible & (done.records == 0)
+        return ok & ~rule.stays(rule.shown(grouping, released), grouping.sizes, ok)
 
     def costs(self, classes: Classes, done: Suppressed) -> FloatArray:
         """Return the cost of each class, including what is suppressed in it."""

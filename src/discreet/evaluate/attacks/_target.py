@@ -99,7 +99,7 @@ class AttackTarget:
     @cached_property
     def k(self) -> int:
         """The least number of people in a class that attackers may rely on: the promise, or what they see."""
-        promised = [int(model.k) for model in self.hiding.models if model.name == "k" and hasattr(model, "k")]
+        promised = [m.minimum_size for m in self.hiding.models if m.name == "k" and not m.key_sets(self.given.names)]
         return max(promised) if promised else int(self.after.sizes.min())
 
     @cached_property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import polars as pl
 
 from discreet.engines import MissingSensitive, open_source
 from discreet.errors import UsageError
-from discreet.evaluate.classes import read_classes
+from discreet.evaluate.classes import CountedClasses, read_classes
 from discreet.evaluate.inputs import EvaluationInput, marks_assumed
 from discreet.evaluate.released_as import with_mapping
 from discreet.evaluate.risk.combinations import column_risk
@@ -20,6 +20,7 @@ from discreet.evaluate.risk.population import population_risk, weighted_risk
 from discreet.evaluate.risk.records import record_risk
 from discreet.evaluate.risk.report import RiskReport
 from discreet.problem import PrivacyModel, Suppression
+from discreet.problem.key_sets import about_key_sets
 from discreet.runtime.arguments import number, whole_number
 
 __all__ = ["risk"]
@@ -131,8 +132,21 @@ def risk(
         disclosure={name: disclosure(classes, column, original, hiding) for name, column in columns.items()},
         warnings=identifier_warnings(given.table),
         original_rows=None if first is None else first.rows,
-        notes=() if unknown is not None else marks_assumed(classes, columns, hiding),
+        notes=(
+            *_about_promises(hiding.models, classes),
+            *(() if unknown is not None else marks_assumed(classes, columns, hiding)),
+        ),
     )
+
+
+def _about_promises(models: Sequence[PrivacyModel], classes: CountedClasses) -> Iterator[str]:
+    """Yield what promises about key sets leave open."""
+    alone = int((classes.sizes == 1).sum())
+    sentence = about_key_sets(
+        models, classes.columns, int(classes.sizes.min(initial=0)), f"{alone / max(classes.rows, 1):.1%} of the rows"
+    )
+    if sentence is not None:
+        yield sentence
 
 
 def _sizes(sizes: Any) -> pl.DataFrame:

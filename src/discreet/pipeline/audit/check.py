@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import DiscreetError, UsageError
 from discreet.pipeline.audit.classes import ReleasedClasses, read_classes
+from discreet.pipeline.audit.key_sets import measure_key_sets
 from discreet.pipeline.audit.matches import count_matches
 from discreet.pipeline.audit.population import AuditedPopulation
 from discreet.pipeline.audit.readers import open_table
@@ -158,7 +159,10 @@ class AuditRequest:
         if people is None and any(model.looks_at_population for model in models):
             people = self._population().people_of(classes.keys, columns)
         groups = {column: self._groups(column, parts, classes, layout) for column, parts in attributes.items()}
-        checks = [_check(model, matches.get(model, classes.sizes), groups, people) for model in models]
+        checks = [
+            _key_set_check(model, columns, classes) or _check(model, matches.get(model, classes.sizes), groups, people)
+            for model in models
+        ]
         hidden = self._hidden(groups, models)
         if self.suppression is not None and self.suppression.keeps_ambiguous:
             clear = sum(found.clear_classes for found in hidden.values())
@@ -289,6 +293,8 @@ def _models(columns: Sequence[str], privacy: Models) -> list[PrivacyModel]:
         )
     if not models:
         raise UsageError("No privacy model was given; ask for one, as in k(5).", topic="no-privacy-model")
+    for model in models:
+        model.check_key_sets(columns)
     return models
 
 
@@ -323,6 +329,16 @@ def _not_suppressed(values: pl.Series, unknown: str | None) -> pl.Series:
     if unknown is None:
         return pl.repeat(True, len(values), dtype=pl.Boolean, eager=True)
     return values.cast(pl.String).ne_missing(unknown)
+
+
+def _key_set_check(model: PrivacyModel, columns: Sequence[str], classes: ReleasedClasses) -> Check | None:
+    """Measure a promise about key sets, each by itself; None if it is about all quasi-identifiers."""
+    key_sets = measure_key_sets(model, columns, classes)
+    if not key_sets:
+        return None
+    lowest = min(each.reached for each in key_sets)
+    kept = all(model.satisfied_by(each.reached) for each in key_sets)
+    return Check(model.shown, model.promised, lowest, kept, tuple(key_sets))
 
 
 def _check(

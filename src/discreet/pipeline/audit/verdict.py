@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from discreet.pipeline.audit.key_sets import KeySetClasses, described
 from discreet.problem.hidden_values import HiddenValues
 from discreet.report.class_sizes import ClassSizes
 from discreet.report.notebook import audit_html
@@ -24,6 +25,8 @@ class Check:
     promised: float | None
     reached: float
     passed: bool
+    key_sets: tuple[KeySetClasses, ...] = field(default=(), repr=False)
+    """What was measured on each key set, if the promise is about key sets; ``reached`` is the least."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +91,8 @@ class Audit:
         for check in self.checks:
             mark = "ok    " if check.passed else "BROKEN"
             reached = "" if check.model in hidden else f"reached {number_text(check.reached)}"
+            about = described(check.key_sets)
+            reached += f" ({about})" if about and reached else ""
             lines.append(f"  {mark}  {check.model:<{width}}  {reached}".rstrip())
         lines += self.notes
         return "\n".join(lines)
@@ -109,8 +114,15 @@ class Audit:
                     "promised": check.promised,
                     "reached": check.reached if math.isfinite(check.reached) and check.model not in hidden else None,
                     "passed": check.passed,
+                    **({"key_sets": [_key_set(each) for each in check.key_sets]} if check.key_sets else {}),
                 }
                 for check in self.checks
             ],
             **({"notes": list(self.notes)} if self.notes else {}),
         }
+
+
+def _key_set(found: KeySetClasses) -> dict[str, Any]:
+    """Return what was measured on a key set as plain data."""
+    reached = found.reached if math.isfinite(found.reached) else None
+    return {"columns": list(found.columns), "classes": found.classes, "reached": reached}

@@ -81,7 +81,7 @@ class AverageClassSize(Cost):
 
     def resolve(self, table: CountTable, privacy: Sequence[PrivacyModel]) -> Self:
         """Return the cost with the k of the promised k-anonymity and the smallest size that all models allow."""
-        promised = [model.k for model in privacy if isinstance(model, KAnonymity)]
+        promised = [m.k for m in privacy if isinstance(m, KAnonymity) and not m.key_sets(table.names)]
         resolved = replace(self, k=max(promised, default=1) if self.k is None else self.k)
         smallest = max((model.smallest(table) for model in privacy), default=1)
         object.__setattr__(resolved, "smallest", smallest)

@@ -177,6 +177,18 @@ class PrivacyModel(Part, ABC):
         """
         return False
 
+    def key_sets(self, columns: Sequence[str]) -> list[tuple[str, ...]]:
+        """Return the columns of each key set of these quasi-identifiers whose classes must have ``k`` rows.
+
+        None by default: the classes are those of all quasi-identifiers. A model with key sets has a field ``k``, and
+        calls every class of all quasi-identifiers ok.
+        """
+        return []
+
+    def check_key_sets(self, columns: Sequence[str]) -> None:
+        """Raise a UsageError if the key sets do not fit these quasi-identifiers."""
+        return
+
     @abstractmethod
     def ok(self, classes: Classes) -> NDArray[np.bool_]:
         """Return for each class whether it satisfies the model."""

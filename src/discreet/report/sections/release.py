@@ -17,6 +17,7 @@ from discreet.report.charts.search import trace_chart
 from discreet.report.class_sizes import edges_for
 from discreet.report.front.picture import RecodedAttribute
 from discreet.report.job_text import job_for_reports, plain_data, scheme_names
+from discreet.report.key_sets import KEY_SET_HEAD, key_set_rows, unprotected
 from discreet.report.notebook import check_rows
 from discreet.report.notes import Caution, handed_over
 from discreet.report.numbers import count_text, number_text, percent, rounded_percent
@@ -120,6 +121,8 @@ def report_tiles(release: Release) -> Tiles:
     if audit.classes:
         highest = f"1 in {audit.smallest_class:,}"
         risk = f"of being found; on average 1 in {1 / audit.sizes.average_risk:,.0f}"
+        if unprotected(release) is not None:
+            risk += "; by whoever knows all quasi-identifiers"
     else:
         highest, risk = "none", "nothing was released"
     loss = "not shown" if left_out.hides_cost or release.drawn else percent(release.normalized_cost)
@@ -331,6 +334,12 @@ def _audit(release: Release) -> Iterator[Block]:
         + (f", the smallest of {audit.smallest_class:,}." if audit.classes else ".")
     )
     yield DataTable(["promise", "promised", "reached", "verdict"], check_rows(audit, hidden))
+    key_sets, more = key_set_rows(audit)
+    if key_sets:
+        yield Text("Key sets were grouped one by one, each by the released values of its columns alone:")
+        yield DataTable(list(KEY_SET_HEAD), key_sets)
+        if more:
+            yield Text(more)
     if hidden:
         yield Text(
             "Values reached by promises that compare classes with the whole table are not shown: they would disclose "
@@ -343,6 +352,9 @@ def _risk(release: Release, least: int) -> Iterator[Block]:
         "Somebody who knows that a person is in the table, and knows all of the person's quasi-identifiers, is left "
         "with those who look the same: the chance of picking the right row is 1 in the size of that class."
     )
+    only = unprotected(release)
+    if only is not None:
+        yield Text(only)
     before, after = release.released_before, release.audit.sizes
     if before is None:
         yield Text(

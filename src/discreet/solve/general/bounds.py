@@ -25,7 +25,7 @@ from discreet.solve.partitions.kernels.blocks import RECORD, BlockWalk
 from discreet.solve.partitions.open_partitions import AttributeItems, OpenPartitions, PricedPartitions
 from discreet.solve.partitions.search import original_values
 
-__all__ = ["GeneralBounds"]
+__all__ = ["BlockClasses", "GeneralBounds"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -36,6 +36,9 @@ _ENTRIES = 1 << 21
 
 class GeneralBounds:
     """Bounds nodes of the search for one problem; the counterpart of ``PartitionBounds``."""
+
+    class_by_class = True
+    """What a class costs does not depend on other classes, so that the last attribute is priced exactly."""
 
     def __init__(self, problem: Problem, items: Sequence[AttributeItems]) -> None:
         self.problem, self.limit = problem, float(problem.limit)
@@ -62,7 +65,7 @@ class GeneralBounds:
         by_size = sorted(open_, key=lambda a: node[a].items.count)
         if not self.problem.cost.additive:
             return self._bound_by_counts(node, by_size, enough)
-        exact = len(open_) == 1 and not self.problem.whole_people
+        exact = len(open_) == 1 and self.class_by_class and not self.problem.whole_people
         certain = None if exact else self._certain(node)
         total, largest = certain or 0.0, 0.0
         whole = list(each)
@@ -135,7 +138,7 @@ class GeneralBounds:
                 gone += np.bincount(fine.block, weights=removed, minlength=cost.size)
                 continue
             coarse = others.classes(block, tuples, others.coarse, walk, of_blocks=False)
-            rows = self._forced(coarse, gone)
+            rows = self._count_forced(coarse, self._forced_rows(node, a, coarse, tuples), gone)
             part, sizes = coarse.owner[fine.first], coarse.classes.sizes
             if self.problem.cost.additive:
                 forced = np.bincount(coarse.block, self.floors.forced_cost(coarse.classes), minlength=cost.size)
@@ -158,9 +161,9 @@ class GeneralBounds:
             gone[:] = 0.0
         return _BlockPrices(cost, own, gone)
 
-    def _forced(self, coarse: _BlockClasses, gone: Floats) -> Ints:  # gone OUT
+    def _count_forced(self, coarse: BlockClasses, forced: Ints, gone: Floats) -> Ints:  # gone OUT
         """Return how many rows of each class are suppressed at least, and add what the limit counts to its block."""
-        classes, forced = coarse.classes, self.floors.forced_rows(coarse.classes)
+        classes = coarse.classes
         rows = np.where(forced == classes.judged.sizes, classes.sizes, forced)
         if self.problem.whole_people:
             np.maximum.at(gone, coarse.block, forced.astype(np.float64))
@@ -168,6 +171,10 @@ class GeneralBounds:
             removed = forced if self.problem.limit_of_people else rows
             gone += np.bincount(coarse.block, weights=removed, minlength=gone.size)
         return rows
+
+    def _forced_rows(self, node: Sequence[OpenPartitions], a: int, coarse: BlockClasses, tuples: Ints) -> Ints:
+        """Return how many rows of each class of blocks of an attribute are suppressed at least; see ``_price``."""
+        return self.floors.forced_rows(coarse.classes)
 
     def _floors(self, classes: Classes, largest: Ints) -> _Floors:
         """Return the floors of classes; ``largest`` is the most rows of a class that each may be in."""
@@ -261,7 +268,7 @@ class _MostCounts:
         return self.problem.cost.lower_by_counts(self.problem.table, self.problem.row_limit, self.classes, self.values)
 
 
-class _BlockClasses(NamedTuple):
+class BlockClasses(NamedTuple):
     """Classes within blocks: the block and the first entry of each, and the class of each entry."""
 
     classes: Classes
@@ -284,7 +291,7 @@ class _Others:
             self.table.tuples, [(node[b].coarse[codes[b]], node[b].coarse_blocks) for b in others]
         )
 
-    def classes(self, block: Ints, tuples: Ints, group: Ints, walk: BlockWalk, *, of_blocks: bool) -> _BlockClasses:
+    def classes(self, block: Ints, tuples: Ints, group: Ints, walk: BlockWalk, *, of_blocks: bool) -> BlockClasses:
         """Return the classes of entries that agree in the block and the group; their blocks only if wanted."""
         count = self.fine_count if group is self.fine else self.coarse_count
         owner, classes = compact(block * count + group[tuples], walk.rates.size * count)
@@ -300,7 +307,7 @@ class _Others:
         if gatherer.counter is not None:
             order = np.argsort(owner, kind="stable")
             made = gatherer.with_people(made, tuples[order], owner[order])
-        return _BlockClasses(made, block[first], first, owner)
+        return BlockClasses(made, block[first], first, owner)
 
     def _of_blocks(self, name: str, tuples: Ints, block: Ints, walk: BlockWalk) -> IntArray:
         """Return the leaves, rows or levels of the blocks of each class, (c, m); ``tuples`` are examples of them."""

@@ -11,8 +11,10 @@ from discreet.problem import Problem
 from discreet.problem.schemes import Scheme
 from discreet.solve._base import SOLVERS, Budget, ProgressCallback, Solution, Solver
 from discreet.solve._kernel_loading import two_rows, warm_up
+from discreet.solve._key_sets import compile_ahead as load_key_sets
 from discreet.solve._people import load_people_kernels
 from discreet.solve.general.bounds import GeneralBounds
+from discreet.solve.general.key_set_bounds import KeySetBounds
 from discreet.solve.partitions.search import PartitionSearch
 from discreet.solve.partitions.solver import PARTITIONS, solve_by_bounds
 from discreet.solve.partitions.solver import compile_ahead as compile_partitions
@@ -50,6 +52,7 @@ class GeneralSolver(Solver):
     )
     exact: ClassVar[bool] = True
     sees_people: ClassVar[bool] = True
+    sees_key_sets: ClassVar[bool] = True
 
     def searches(self, scheme: Scheme) -> bool:
         """Return whether the scheme is global; partitions of unknown schemes are enumerated."""
@@ -72,7 +75,8 @@ class GeneralSolver(Solver):
             compile_ahead()
             if problem.people is not None:
                 load_people_kernels()
-        return solve_by_bounds(problem, budget, progress, bounds=GeneralBounds)
+        bounds = KeySetBounds if problem.key_sets else GeneralBounds
+        return solve_by_bounds(problem, budget, progress, bounds=bounds)
 
 
 @cache
@@ -80,6 +84,7 @@ def compile_ahead() -> None:
     """Load the kernels, or compile them the first time ever, on tables of a few rows."""
     compile_partitions()
     warm_up("general search", _solve_few_rows, uses=[PARTITIONS])
+    load_key_sets()
 
 
 def _solve_few_rows() -> None:

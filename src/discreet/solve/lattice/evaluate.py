@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from discreet.counts import Grouping, IntArray
 from discreet.problem import Classes, Problem
 from discreet.solve._class_arrays import ClassArrays, Gatherer, Released, roll_up
 from discreet.solve._class_bounds import ClassBounds
+from discreet.solve._key_sets import KeySetRule
 from discreet.solve._recoding import class_costs
 from discreet.solve.kernels.classes import ClassPool, class_ids, group, keep_list, source_of
 from discreet.solve.lattice.layout import lay_out
@@ -23,6 +25,15 @@ from discreet.solve.lattice.people import NodeEvaluation, PeopleNodes
 from discreet.solve.lattice.pool import make_pool, people_shift
 
 __all__ = ["NodeEvaluation", "NodeEvaluator"]
+
+
+class _JudgedClasses(NamedTuple):
+    """Which classes of a node stay if key sets are promised, see :class:`KeySetRule`."""
+
+    stays: NDArray[np.bool_]
+    """The largest set of classes that keeps all promises."""
+    possible: NDArray[np.bool_]
+    """Of all other classes, every row is suppressed at all nodes below too."""
 
 
 class _LazyArrays:
@@ -65,6 +76,7 @@ class NodeEvaluator:
         self.table = problem.table
         self.gatherer = Gatherer(problem, columns)
         self.bounds = ClassBounds(problem)
+        self.key_sets = KeySetRule(problem) if problem.key_sets else None
         self.whole_classes = problem.divided is None and not problem.suppression.hides_values
         self.pool = pool or make_pool(self.table, lay_out(problem))
         self._arrays: list[_LazyArrays] = [_TupleArrays(self.gatherer.tuples)]
@@ -83,11 +95,16 @@ class NodeEvaluator:
         removed, lower, upper, total, feasible = 0.0, 0.0, 0.0, 0.0, True
         left = sizes.astype(np.int64)
         judged = left.copy()
+        by_keys = None if self.key_sets is None else self._judge(self.key_sets, grouping, arrays, released)
         for part, classes in self.gatherer.portions(grouping, arrays, released):
             if self.whole_classes:
-                fine = stays = problem.ok(classes)
-                left[part][~fine] = 0
+                fine = problem.ok(classes)
                 must, more = self.bounds.forced_rows(classes, fine), 0.0
+                if by_keys is not None:
+                    fine = by_keys.stays[part]
+                    must = np.where(by_keys.possible[part], must, classes.sizes)
+                stays = fine
+                left[part][~fine] = 0
                 if cost.additive:
                     total += float(cost.published(classes)[fine].sum() + cost.suppressed(classes)[~fine].sum())
             else:
@@ -95,6 +112,9 @@ class NodeEvaluator:
                 stays, feasible = done.records < classes.sizes, feasible and bool(done.feasible.all())
                 left[part] -= done.records
                 must, more = self.bounds.forced_rows(classes), float(self.bounds.forced_cost(classes).sum())
+                if by_keys is not None:  # values are hidden, and all rows must stay
+                    feasible = feasible and bool(by_keys.stays[part].all())
+                    must = np.where(by_keys.possible[part], must, classes.sizes)
                 if cost.additive:
                     total += float(class_costs(problem, classes, done).sum())
             ok[part] = stays
@@ -136,6 +156,24 @@ class NodeEvaluator:
     def _by_people(self) -> PeopleNodes:
         return PeopleNodes(self.problem, self.gatherer, self.bounds)
 
+    def _judge(self, rule: KeySetRule, grouping: Grouping, arrays: ClassArrays, released: Released) -> _JudgedClasses:
+        """Return which classes stay if key sets are promised, and which may stay in a more specific recoding."""
+        stays = np.ones(grouping.sizes.size, dtype=np.bool_)
+        possible = stays.copy()
+        if self.whole_classes:
+            for part, classes in self.gatherer.portions(grouping, arrays, released):
+                stays[part] = self.problem.ok(classes)
+                for model in rule.bounding:
+                    possible[part] &= model.ok(classes)
+        shown = rule.shown(grouping, released)
+        widths = [leaves.size for leaves in released.block_leaves]
+        if self.problem.superset_closed or not self.whole_classes:
+            stays = rule.stays(shown, grouping.sizes, stays, widths)
+            return _JudgedClasses(stays, stays)
+        return _JudgedClasses(
+            rule.stays(shown, grouping.sizes, stays, widths), rule.stays(shown, grouping.sizes, possible, widths)
+        )
+
     def all_ok(self, node: IntArray) -> bool:
         """Return whether every class of a node is ok; the arrays are not gathered if a class is too small anyway."""
         grouping, lazy = self._group(node, keep=True)
@@ -143,6 +181,11 @@ class NodeEvaluator:
         if grouping.sizes.min(initial=self.problem.smallest_class) < self.problem.smallest_class:
             return False
         released = Released.by_levels(self.table, node) if self.gatherer.counts_people else None
+        if self.key_sets is not None:
+            blocks = Released.by_levels(self.table, node)
+            ok = np.ones(grouping.sizes.size, dtype=np.bool_)
+            if not self.key_sets.stays(self.key_sets.shown(grouping, blocks), grouping.sizes, ok).all():
+                return False
         portions = self.gatherer.portions(grouping, lazy.arrays, released)
         each = (bool(self.problem.ok(classes).all()) for _, classes in portions)
         if any(model.of_table for model in self.problem.privacy):

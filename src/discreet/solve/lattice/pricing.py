@@ -18,7 +18,7 @@ __all__ = ["base_costs", "has_compiled_form", "leaf_rates", "make_prices"]
 
 
 def has_compiled_form(problem: Problem, separable: Separable | None) -> bool:
-    """Return whether every model is k-anonymity and the cost has a compiled form.
+    """Return whether every model is k-anonymity of all quasi-identifiers and the cost has a compiled form.
 
     A cost that does not add up over classes has none where classes are suppressed. Suppression of values has none, and
     neither have people whose quasi-identifiers vary.
@@ -27,7 +27,7 @@ def has_compiled_form(problem: Problem, separable: Separable | None) -> bool:
         return False
     if problem.people is not None and (problem.varying or not people_shift(problem.table)):
         return False
-    if any(type(model) is not KAnonymity for model in problem.privacy):
+    if any(type(model) is not KAnonymity for model in problem.privacy) or problem.key_sets:
         return False
     if not problem.cost.additive and problem.limit > 0:
         return False

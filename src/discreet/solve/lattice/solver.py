@@ -15,6 +15,7 @@ from discreet.problem.suppression.class_records import ClassRecords
 from discreet.solve._base import SOLVERS, Budget, ProgressCallback, Solution, Solver, Status
 from discreet.solve._class_arrays import Released
 from discreet.solve._kernel_loading import two_rows, warm_up
+from discreet.solve._key_sets import compile_ahead as load_key_sets
 from discreet.solve._people import load_people_kernels
 from discreet.solve._recoding import Recoder, smallest_budget
 from discreet.solve.lattice.drive import LatticeDrive
@@ -60,6 +61,7 @@ class LatticeSolver(Solver):
     sees_population: ClassVar[bool] = True
     sees_table: ClassVar[bool] = True
     sees_people: ClassVar[bool] = True
+    sees_key_sets: ClassVar[bool] = True
 
     def compiled(self, problem: Problem) -> bool:
         """Return whether every model is k-anonymity, the cost has a compiled form, and only whole classes go."""
@@ -72,6 +74,8 @@ class LatticeSolver(Solver):
             _load_kernels(compiled=has_compiled_form(problem, separable))
             if problem.people is not None:
                 load_people_kernels()
+            if problem.key_sets:
+                load_key_sets()
         return _solve(problem, separable, budget, progress)
 
 
@@ -106,6 +110,7 @@ def compile_ahead() -> None:
     _load_kernels(compiled=True)
     _load_kernels(compiled=False)
     load_people_kernels()
+    load_key_sets()
 
 
 def _lowest_alike(problem: Problem, node: IntArray) -> IntArray:

@@ -81,8 +81,8 @@ class LocalSolver(Solver):
         return 0
 
     def compiled(self, problem: Problem) -> bool:
-        """Return whether kernels know the cost, the suppression and the levels."""
-        return is_compiled(problem)
+        """Return whether kernels know the cost, the suppression and the levels, and no key sets are promised."""
+        return is_compiled(problem) and not problem.key_sets
 
     @classmethod
     def own_kernels(cls) -> type[LocalSolver]:
@@ -110,6 +110,10 @@ class LocalSolver(Solver):
             return solve_people(
                 problem, lambda smaller: inner.solve(smaller, budget, progress), budget, nearest=nearest
             )
+        if problem.key_sets:
+            from discreet.solve.local.key_sets import solve_with_key_sets  # imports searches of global recodings
+
+            return solve_with_key_sets(problem, self.solve, budget, progress)
         if not is_compiled(problem):
             return solve_general(problem, self._find, self.regroupings, budget, progress)
         task = make_task(problem)

@@ -64,6 +64,7 @@ class LocalSearchSolver(LocalSolver):
     )
     rank: ClassVar[int] = 40
     baseline: ClassVar[bool] = False
+    sees_key_sets: ClassVar[bool] = True
 
     effort: Effort = "default"
 

@@ -226,10 +226,13 @@ class PartitionSearch:
             found = self.bounds.bound((*node[:a], self.root[a], *node[a + 1 :]), self._below(cost))
             unchanged += 1
             priced = found.each[a]
-            if priced is not None and found.exact and found.total < self._below(cost):
-                cost, unchanged = found.total, 1
-                node = (*node[:a], node[a].fixed(priced.cheapest()), *node[a + 1 :])
-                self._try(node)
+            if priced is None or found.total >= self._below(cost):
+                continue
+            better = (*node[:a], node[a].fixed(priced.cheapest()), *node[a + 1 :])
+            reached = self._try(better)
+            if found.exact or reached < self._below(cost):
+                cost, unchanged = found.total if found.exact else reached, 1
+                node = better
 
     def _anneal_in_time(self) -> None:
         """Anneal the incumbent if the search has come so far."""

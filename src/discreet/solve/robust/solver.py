@@ -48,6 +48,7 @@ class RobustSolver(Solver):
     baseline: ClassVar[bool] = True
     sees_population: ClassVar[bool] = True
     sees_table: ClassVar[bool] = True
+    sees_key_sets: ClassVar[bool] = True
 
     epsilon: float = 0.02
     solver: str = "auto"
