@@ -230,4 +230,4 @@ def test_bounds_of_nodes(cost):
 
 
 def test_every_scheme_is_here():
-    assert {*NAMES, "local"} == set(SCHEMES.members())
+    assert {*NAMES, "local", "cells"} == set(SCHEMES.members())
