@@ -242,7 +242,7 @@ def people_like(case: Case, ran: Ran, meanings):
         names[name] = (
             {same(value): i for i, block in enumerate(ran.release.blocks[name]) for value in block}
             if level is None
-            else {same(row[0]): row[level] for row in rows}
+            else {same(row[0]): row[level] if level < len(row) else "*" for row in rows}  # a root may be added
         )
     shown = Counter(tuple(names[name][same(person[name])] for name in names) for person in people)
     return lambda group: shown[tuple(names[name][same(original[group[0]["rid"]][name])] for name in names)]
