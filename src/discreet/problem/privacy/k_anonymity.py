@@ -64,7 +64,7 @@ class KAnonymity(PrivacyModel):
         return classes.sizes >= self.k
 
     def reached(self, groups: Groups) -> float:
-        """Return the size of the smallest class, or of the rarest profile if that is what groups are; else infinite."""
+        """Return the size of the smallest class, or of the rarest profile if groups are profiles; infinite if none."""
         return float(groups.sizes.astype(np.float64).min(initial=np.inf))
 
     def satisfied_by(self, reached: float) -> bool:
