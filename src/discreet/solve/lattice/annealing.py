@@ -42,7 +42,7 @@ def can_anneal(problem: Problem, separable: Separable | None) -> bool:
     """Return whether the walk can price the nodes of a problem: compiled models and cost, and only whole classes go."""
     if problem.suppression.hides_values or problem.divided is not None or problem.looks_at_population:
         return False
-    if problem.people is not None:
+    if problem.people is not None or ("labels" in problem.cost.needs and problem.table.labels is None):
         return False
     if any(model.of_table for model in problem.privacy) or (not problem.cost.additive and problem.limit > 0):
         return False
