@@ -329,7 +329,11 @@ class CountTable:
         return replace(self, attributes=tuple(attributes))
 
     def some(self, tuples: IntArray) -> CountTable:
-        """Return the table of some of the tuples; histograms keep the totals of the whole table."""
+        """Return the table of some of the tuples; histograms keep the totals of the whole table.
+
+        There must be no ``people``: some of them would have no tuple left.
+        """
+        assert self.people is None
         codes, weights = self.codes[:, tuples], self.weights[tuples]
         rows = [add_up(leaves, weights, a.leaves) for a, leaves in zip(self.attributes, codes, strict=True)]
         return CountTable(

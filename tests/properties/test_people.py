@@ -166,3 +166,19 @@ def check_local(seed, rng, privacy, cost):
     lost = found.suppressed_rows
     assert found.cost == pytest.approx(naive.groups_cost(table, members, lost, cost)), context
     assert found.lower_bound <= best + 1e-9 <= found.cost + 2e-9, (context, found.lower_bound, best, found.cost)
+
+
+@pytest.mark.parametrize("scheme", ["subtree", "ordered", "guided-set"])
+@pytest.mark.parametrize("model", ["k", "distinct-l", "l+", "t", "two", "alpha-k"])
+def test_other_global_schemes_equal_exhaustive_search(model, scheme):
+    rng = np.random.default_rng([list(EVERY).index(model), len(scheme)])
+    for seed in rng.integers(0, 1 << 30, size=ROUNDS if scheme == "subtree" else 3):
+        sample = make(seed, rng, attributes=(1, 2), leaves=(1, 4), height=(1, 2))
+        privacy, cost = EVERY[model](rng), str(rng.choice(["LM", "DM", "NCP"]))
+        suppression = str(rng.choice(SUPPRESSIONS))
+        problem = built(sample, privacy=privacy, cost=cost, suppression=suppression, scheme=scheme)
+        if problem is None:
+            continue
+        found = solve(problem, budget=Budget(seed=1))
+        context = (int(seed), privacy, cost, suppression, scheme)
+        check(found, wanted(sample, privacy, cost, suppression, scheme), sample, context)

@@ -62,9 +62,10 @@ def _check_people(
             f"the suppression {kind.text}",
             "leaving out some rows of a person changes the profile; choose none or a budget of people as in budget(5%)",
         )
-    if profile is not None and not all(scheme.name in ("full-domain", "subtree") for scheme in schemes):
+    other = next((scheme.name for scheme in schemes if scheme.name not in ("full-domain", "subtree")), None)
+    if profile is not None and other is not None:
         raise UnsupportedCombinationError(
-            f"The privacy model {profile.text}", "other schemes", "choose full-domain or subtree"
+            f"The privacy model {profile.text}", f"the scheme {other}", "choose full-domain or subtree"
         )
     if "labels" in cost.needs and kind.of_people and (profile is not None or not people.constant):
         raise UnsupportedCombinationError(

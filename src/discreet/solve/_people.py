@@ -60,12 +60,12 @@ class PeopleCounter:
 
     def __init__(self, table: CountTable, people: People, columns: Iterable[str] = ()) -> None:
         self.table, self.people = table, people
-        self.columns = list(columns)
         order = np.argsort(people.members, kind="stable")
         self.person = people.members[order].astype(np.int32)
         self.tuples = np.repeat(np.arange(table.tuples, dtype=np.int32), np.diff(people.offsets))[order]
         self.rows = people.rows[order].astype(np.int64)
-        self._offsets, self._members = people.offsets.astype(np.int64), people.members.astype(np.int64)
+        self._offsets = people.offsets.astype(np.int64, copy=False)
+        self._members = people.members.astype(np.int64, copy=False)
         self._stamp, self._last = 0, dict[str, NDArray[np.int64]]()
         self.first = np.searchsorted(self.person, np.arange(people.count + 1)).astype(np.int64)
         self.values = {name: _ByPerson(people.sensitive[name], table.sensitive[name].cardinality) for name in columns}

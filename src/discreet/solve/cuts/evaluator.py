@@ -60,13 +60,17 @@ class ClassEvaluator:
         self._evaluate_cells(state, int(before["cells"]), int(now["cells"]))
         self._evaluate_parts(state, int(before["parts"]), int(now["parts"]))
         if not state.arrays.rules.summed and before["decision"] == SPECIALIZED:
-            self._evaluate_cut(state)
+            new: Any = state.arrays.parts.record[int(before["parts"]) : int(now["parts"])]
+            # Suppressing all rows of people costs no less than suppressing those of classes that are not ok.
+            least = state.total["cost"] + new["cost"].sum() if self.problem.cost.removal_never_pays else -np.inf
+            self._evaluate_cut(state, priced=bool(least < state.total["best"]))
 
-    def _evaluate_cut(self, state: CutState) -> None:
+    def _evaluate_cut(self, state: CutState, *, priced: bool = True) -> None:
         """Evaluate the most general cut as a whole: people are suppressed with all their rows, in whatever class.
 
         Where models hold for any superset, those suppressed here are so in every cut that can still be reached. The
-        bounds of parts know of the rows in classes that are not ok, so the rest of their rows is a surplus.
+        bounds of parts know of the rows in classes that are not ok, so the rest of their rows is a surplus. The cost is
+        infinite unless it is to be ``priced``.
         """
         problem, gatherer, total = self.problem, self.recoder.gatherer, state.total
         counter, certain = gatherer.counter, [model for model in problem.privacy if model.superset_closed]
@@ -76,7 +80,7 @@ class ClassEvaluator:
         count = grouping.sizes.size
         alive = counter.suppress(grouping.ids, count, problem.privacy, gatherer.at_once)
         left = counter.rows_left(alive)
-        allowed = np.count_nonzero(~alive) <= problem.limit
+        allowed = priced and np.count_nonzero(~alive) <= problem.limit
         cost = people_cost(problem, gatherer, grouping, released, left) if allowed else np.inf
         total["exact"], total["surplus"] = cost - state.shift, 0.0
         if not problem.superset_closed:
@@ -130,7 +134,7 @@ class ClassEvaluator:
             part["gone"] = done.records
             if problem.limit_of_people and not problem.varying:
                 part["gone"] = np.where(done.records > 0, classes.judged.sizes, 0)
-            elif problem.superset_closed:
+            elif problem.people is not None and problem.superset_closed:
                 must_go = classes.sizes
             part["wrong"] = ~done.feasible
             part["dead"] = ~done.feasible & problem.union_closed

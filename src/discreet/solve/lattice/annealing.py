@@ -44,6 +44,8 @@ def can_anneal(problem: Problem, separable: Separable | None) -> bool:
         return False
     if problem.people is not None or problem.key_sets:
         return False
+    if "labels" in problem.cost.needs and problem.table.labels is None:
+        return False
     if any(model.of_table for model in problem.privacy) or (not problem.cost.additive and problem.limit > 0):
         return False
     if separable is None and problem.cost.compiled is None:

@@ -7,6 +7,7 @@ on any number of threads.
 from __future__ import annotations
 
 from concurrent.futures import Executor, Future
+from dataclasses import replace
 from math import prod
 
 import numpy as np
@@ -17,6 +18,7 @@ from discreet.problem import Problem, Separable
 from discreet.solve._base import Budget
 from discreet.solve.kernels.classes import Lattice
 from discreet.solve.lattice.annealing import Annealer, can_anneal, compile_ahead
+from discreet.solve.lattice.pricing import leaf_rates
 
 __all__ = ["HUGE", "Incumbents"]
 
@@ -36,12 +38,21 @@ _AT_ONCE = 4_000_000
 """Tuples looked at between two checks of the clock."""
 
 
+def _counted_in_people(problem: Problem) -> tuple[Problem, Separable | None, list[FloatArray]]:
+    """Return a problem with people for rows, in costs too: what is good by that is suggested, and evaluated exactly."""
+    units = problem.table.units
+    separable = problem.cost.separable(units)
+    return replace(problem, table=units, whole=units), separable, leaf_rates(units, separable)
+
+
 class Incumbents:
     """Finds incumbents for one search."""
 
     def __init__(
         self, problem: Problem, lattice: Lattice, separable: Separable | None, rates: list[FloatArray]
     ) -> None:
+        if problem.people is not None and not problem.varying:
+            problem, separable, rates = _counted_in_people(problem)
         self._parts = (problem, lattice, separable, rates)
         self._annealer: Annealer | None = None
         self._tuples = problem.table.tuples

@@ -1,12 +1,12 @@
 """Local recoding that keeps all rows of a person in one group.
 
-Each person is one of their rows, the one closest to the middle of all: people are put into groups as rows are
-otherwise. Then each group covers all rows of its people. That group is valid, since people are counted and each is in
-one group alone.
+People are put into groups as rows are otherwise, each as one point: the smallest and the largest leaf of all rows of
+the person, attribute by attribute. So people are put together who cover about the same. Then each group covers all rows
+of its people. That group is valid, since people are counted and each is in one group alone.
 
-Every row of a person costs at least what the cover of all of them costs, and what the cover of one of them and of its
-k-th nearest person does. The lower bound adds that up over all rows. It may be far from the best where people have rows
-far from each other.
+Every row of a person costs at least what the cover of all of them costs. It also costs at least what the cover of the
+smallest leaves of its group costs, and that of the largest ones, hence the mean of both. The lower bound adds up the
+larger of the two over all rows. It may be far from the best.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from discreet.runtime.integer_codes import add_up, first_of, numbered
 from discreet.solve._base import Budget, Progress, Solution, nothing_found
 from discreet.solve.local.bounds import row_bounds
 from discreet.solve.local.pricing import make_solution, price
-from discreet.solve.local.task import LocalGrouping, LocalTask, make_task
+from discreet.solve.local.task import LocalGrouping, LocalTask, make_task, tree_order
 
 __all__ = ["solve_people"]
 
@@ -48,9 +48,10 @@ def solve_people(problem: Problem, solve: Callable[[Problem], Solution], budget:
         raise nothing_found(budget)
     task = make_task(problem)
     grouping = crowd.grouping(group)
-    bound = max(found.lower_bound, crowd.bound(task, budget) if nearest else 0.0)
-    trace = [Progress(point.seconds, point.best, min(point.bound, bound), point.examined) for point in found.trace]
-    made = make_solution(task, grouping, bound, trace)
+    bound = max(found.lower_bound / crowd.copies, crowd.bound(task, budget) if nearest else 0.0)
+    priced = price(task, grouping)
+    now = Progress(budget.seconds, priced.cost, min(bound, priced.cost), 1)
+    made = make_solution(task, grouping, bound, [now], priced)
     assert made.groups is not None
     return replace(
         made,
@@ -70,39 +71,57 @@ class _Crowd:
         """Models of columns of which a person may have several values: the search does not know them."""
         models = tuple(model for model in problem.privacy if model not in self.later) or (KAnonymity(1),)
         table, self.owner = self._table(models)
-        self.problem = replace(problem, table=table, whole=table, privacy=models)
+        self.copies = len(table.attributes) // len(problem.table.attributes)
+        """How often each attribute is one of the smaller problem: twice if some person has several values of one."""
+        self.problem = replace(
+            problem,
+            table=table,
+            whole=table,
+            privacy=models,
+            schemes=problem.schemes * self.copies,
+            lowest=problem.lowest * self.copies,
+            highest=problem.highest * self.copies,
+        )
 
     def _overlaps(self, model: PrivacyModel) -> bool:
         column = str(getattr(model, "attribute", ""))
         units = self.whole.table.units.sensitive
         return column in units and units[column].overlaps
 
-    def _closest(self) -> _Ints:
-        """Return the tuple of each person that is closest to the mean of all rows, in leaves of each attribute."""
-        people, members = self.people, self.people.members
-        distance = np.zeros(members.size)
+    def _corners(self) -> NDArray[np.int32]:
+        """Return the leaf of each person in each attribute; if there are several, all smallest and then all largest.
+
+        Leaves are ordered so that every node of a hierarchy is a run of them.
+        """
+        low, high = [], []
         for attribute, codes in zip(self.whole.table.attributes, self.whole.table.codes, strict=True):
-            leaf = codes[self.tuples].astype(np.float64)
-            mean = np.bincount(members, weights=leaf * people.rows, minlength=people.count) / people.row_counts
-            distance += np.abs(leaf - mean[members]) / attribute.leaves
-        order = np.lexsort((distance, members))
-        return self.tuples[order[np.searchsorted(members[order], np.arange(people.count))]]
+            order, _ = tree_order(attribute)
+            rank = np.empty(order.size, dtype=np.int64)
+            rank[order] = np.arange(order.size)
+            first, last = np.full(self.people.count, order.size), np.full(self.people.count, -1)
+            np.minimum.at(first, self.people.members, rank[codes[self.tuples]])
+            np.maximum.at(last, self.people.members, rank[codes[self.tuples]])
+            low.append(order[first])
+            high.append(order[last])
+        same = all((a == b).all() for a, b in zip(low, high, strict=True))
+        return np.array(low if same else low + high, dtype=np.int32)
 
     def _table(self, models: Sequence[PrivacyModel]) -> tuple[CountTable, _Ints]:
         """Return the table of people, and the tuple of each; tuples have one value of every column that matters."""
         table, count = self.whole.table, self.people.count
-        codes = table.codes[:, self._closest()]
+        codes = self._corners()
+        attributes = table.attributes * (len(codes) // len(table.attributes))
         names = sorted({str(getattr(model, "attribute", "")) for model in models} & set(table.sensitive))
         values = {name: self._value_of_each(name) for name in names}
-        widths = [(leaf, attribute.leaves) for leaf, attribute in zip(codes, table.attributes, strict=True)]
+        widths = [(leaf, attribute.leaves) for leaf, attribute in zip(codes, attributes, strict=True)]
         owner, tuples = numbered(
             count, [*widths, *((values[name] + 1, table.sensitive[name].cardinality + 1) for name in names)]
         )
         first, weights = first_of(owner, tuples), np.bincount(owner, minlength=tuples).astype(np.int64)
         codes = codes[:, first]
-        rows = [add_up(leaf, weights, a.leaves) for a, leaf in zip(table.attributes, codes, strict=True)]
+        rows = [add_up(leaf, weights, a.leaves) for a, leaf in zip(attributes, codes, strict=True)]
         made = CountTable(
-            attributes=tuple(replace(a, rows=counted) for a, counted in zip(table.attributes, rows, strict=True)),
+            attributes=tuple(replace(a, rows=counted) for a, counted in zip(attributes, rows, strict=True)),
             codes=np.ascontiguousarray(codes),
             weights=weights,
             sensitive={name: self._histogram(name, values[name][first], weights) for name in names},
@@ -147,7 +166,7 @@ class _Crowd:
         """Return what all rows cost at least, person by person."""
         apart = price(task, self.grouping(np.arange(self.people.count))).classes
         own = task.problem.cost.published(apart) / apart.sizes
-        near = row_bounds(make_task(self.problem), budget)[self.owner]
+        near = row_bounds(make_task(self.problem), budget)[self.owner] / self.copies
         return float((np.maximum(own, near) * self.people.row_counts).sum()) * (1 - _ROUNDING)
 
     def mended(self, group: _Ints) -> _Ints | None:
