@@ -87,6 +87,9 @@ class Prepared:
             "quasi_identifiers": {name: domain.given for name, domain in self.counted.domains.items()},
             "sensitive": {name: self.trees.get(name) for name in schema.sensitive},
             "class_attribute": schema.class_attribute,
+            **({} if schema.person is None else {"person": schema.person}),
+            **({} if schema.household is None else {"household": schema.household}),
+            **({"pseudonyms": True} if schema.pseudonyms else {}),
             **({"keep": list(schema.keep)} if schema.keep else {}),
             **({} if schema.weights is None else {"weights": schema.weights}),
             **({} if settings.population is None else {"population": _location_text(settings.population)}),
@@ -119,6 +122,9 @@ def prepare(settings: JobSettings, *, for_front: bool = False) -> Prepared:
             settings.types,
             weights=settings.weights,
             keep=kept_columns,
+            person=settings.person,
+            household=settings.household,
+            pseudonyms=settings.pseudonyms,
         )
         schemes = scheme_of_each(list(schema.quasi_identifiers), settings.scheme)
         trees = _hierarchies(settings.sensitive)

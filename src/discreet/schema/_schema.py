@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 
-from discreet.errors import DataError, MissingColumnError, UsageError
+from discreet.errors import Argument, DataError, MissingColumnError, UsageError
 from discreet.schema._forms import as_hierarchy
 from discreet.schema._hierarchy import Hierarchy
 from discreet.schema._types import Type, as_type
@@ -29,6 +29,10 @@ class Role(StrEnum):
     """What the released table should still be able to predict."""
     WEIGHTS = "survey weights"
     """How many people of the population a row represents; released as it is."""
+    PERSON = "person"
+    """Says whose row it is; promises count people, and the column is left out or released as pseudonyms."""
+    HOUSEHOLD = "household"
+    """Says to which household the person of a row belongs; the same for households."""
     INSENSITIVE = "insensitive"
     """Everything else; released as it is."""
 
@@ -50,6 +54,27 @@ class Schema:
     parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     keep: tuple[str, ...] = ()
     """Columns without a role, or sensitive ones, that somebody confirmed to be released as they are."""
+    person: str | None = None
+    household: str | None = None
+    pseudonyms: bool = False
+    """Whether the columns that say whose rows they are leave as pseudonyms; else they are left out."""
+
+    @property
+    def unit(self) -> str | None:
+        """The column whose values promises count: the household, else the person; None if they count rows."""
+        return self.person if self.household is None else self.household
+
+    @cached_property
+    def owners(self) -> tuple[str, ...]:
+        """The columns that say whose rows they are."""
+        return tuple(column for column in (self.person, self.household) if column is not None)
+
+    @cached_property
+    def dropped(self) -> tuple[str, ...]:
+        """The columns that are left out."""
+        if not self.pseudonyms:
+            return tuple(dict.fromkeys([*self.identifiers, *self.owners]))
+        return tuple(column for column in self.identifiers if column not in self.owners)
 
     @cached_property
     def sensitive_columns(self) -> tuple[str, ...]:
@@ -73,11 +98,15 @@ class Schema:
         *,
         weights: str | None = None,
         keep: str | Iterable[str] = (),
+        person: str | None = None,
+        household: str | None = None,
+        pseudonyms: bool = False,
     ) -> Schema:
         """Check the roles against the columns of the data; every column without a role is insensitive.
 
         A column has one role, except that a quasi-identifier or a sensitive column may be the class attribute too.
-        Columns to ``keep`` have no role or are sensitive.
+        Columns to ``keep`` have no role or are sensitive. A column that says whose rows they are may be an identifier,
+        as its values never leave.
 
         >>> schema = Schema.make(["name", "age", "illness", "note"], "name", {"age": "flat"}, "illness")
         >>> schema.insensitive, schema.role("age")
@@ -94,11 +123,12 @@ class Schema:
             given = dict.fromkeys(quasi)
         classes = [] if class_attribute is None else [class_attribute]
         weighed = [] if weights is None else [weights]
+        owners = [column for column in (person, household) if column is not None]
         if types is not None and not isinstance(types, Mapping):
             raise UsageError("The types must map column names to types, as in {zip: text}.", topic="parameter")
         parts = {name: parts_of(name, known) for name in secrets if isinstance(name, str)}
         protected = [part for name in secrets for part in parts.get(name, (name,))]
-        for column in [*keys, *quasi, *protected, *classes, *weighed, *confirmed, *(types or {})]:
+        for column in [*keys, *quasi, *protected, *classes, *weighed, *owners, *confirmed, *(types or {})]:
             if not isinstance(column, str):
                 raise UsageError(
                     "Columns are named by text; give numbered columns names first, "
@@ -113,13 +143,31 @@ class Schema:
         ):
             _refuse_twice(named, f"Column '{{}}' is named twice as {role}; name it once.", UsageError)
         protected = list(dict.fromkeys(protected))
-        _refuse_two_roles(keys, quasi, protected, classes, weighed)
+        others = [column for column in keys if column not in owners]
+        _refuse_two_roles(
+            {
+                Role.IDENTIFIER: others,
+                Role.QUASI_IDENTIFIER: quasi,
+                Role.SENSITIVE: protected,
+                Role.CLASS: classes,
+                Role.WEIGHTS: weighed,
+                Role.PERSON: [] if person is None else [person],
+                Role.HOUSEHOLD: [] if household is None else [household],
+            }
+        )
+        if pseudonyms and not owners:
+            raise UsageError(
+                "Pseudonyms stand for people; say which column names them with ",
+                Argument("person"),
+                ".",
+                topic="people",
+            )
         if not quasi:
             raise UsageError(
                 "There is no quasi-identifier; name at least one column others could know about a person.",
                 topic="no-quasi-identifier",
             )
-        used = {*keys, *quasi, *protected, *classes, *weighed}
+        used = {*keys, *quasi, *protected, *classes, *weighed, *owners}
         _refuse_kept(confirmed, used - {*protected})
         hierarchies = {column: None if spec is None else as_hierarchy(spec) for column, spec in given.items()}
         return cls(
@@ -132,10 +180,15 @@ class Schema:
             weights,
             parts,
             tuple(dict.fromkeys(confirmed)),
+            person,
+            household,
+            pseudonyms,
         )
 
     def role(self, column: str) -> Role:
         """Return the role of a column; if it is the class attribute too, its other role."""
+        if column in self.owners:
+            return Role.PERSON if column == self.person else Role.HOUSEHOLD
         if column in self.identifiers:
             return Role.IDENTIFIER
         if column in self.quasi_identifiers:
@@ -188,25 +241,25 @@ def _refuse_kept(confirmed: list[str], used: Collection[str]) -> None:
             )
 
 
-def _refuse_two_roles(
-    keys: list[str], quasi: list[str], secrets: list[str], classes: list[str], weighed: list[str]
-) -> None:
-    roles = (
-        (Role.IDENTIFIER, keys),
-        (Role.QUASI_IDENTIFIER, quasi),
-        (Role.SENSITIVE, secrets),
-        (Role.CLASS, classes),
-        (Role.WEIGHTS, weighed),
-    )
+_IN_MESSAGES = {
+    Role.CLASS: "the class attribute",
+    Role.WEIGHTS: "the survey weights",
+    Role.PERSON: "the person",
+    Role.HOUSEHOLD: "the household",
+}
+"""Roles that one column has."""
+
+
+def _refuse_two_roles(roles: Mapping[Role, list[str]]) -> None:
     taken: dict[str, Role] = {}
-    for role, named in roles:
+    for role, named in roles.items():
         for column in named:
             other = taken.setdefault(column, role)
             if other is role or (role is Role.CLASS and other is not Role.IDENTIFIER):
                 continue
-            label = {Role.CLASS: "the class attribute", Role.WEIGHTS: "the survey weights"}.get(role, role)
+            both = [_IN_MESSAGES.get(each, each) for each in (other, role)]
             raise UsageError(
-                f"Column '{column}' cannot be both {other} and {label}; choose one role.",
+                f"Column '{column}' cannot be both {both[0]} and {both[1]}; choose one role.",
                 column=column,
                 topic="two-roles",
             )
