@@ -76,7 +76,9 @@ PARAMETERS: dict[str, Parameter] = {
         group="roles",
     ),
     "pseudonyms": Parameter(
-        "Release the person and the household as random pseudonyms instead of leaving them out.", "switch", group="roles"
+        "Release the person and the household as random pseudonyms instead of leaving them out.",
+        "switch",
+        group="roles",
     ),
     "weights": Parameter("Survey weights: how many people each row represents.", metavar="COLUMN"),
     "population": Parameter("A table of the people the rows were drawn from.", metavar="FILE"),

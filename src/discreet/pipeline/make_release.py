@@ -15,6 +15,7 @@ from discreet.job.files import FileStamp
 from discreet.pipeline.audit import recount, recount_population
 from discreet.pipeline.ledger import make_entry, record, two_releases
 from discreet.pipeline.mapping import Recipe
+from discreet.pipeline.people import with_people
 from discreet.pipeline.prepare import Prepared
 from discreet.pipeline.provenance import OriginalTable, Provenance
 from discreet.pipeline.publish import Promises, publish
@@ -64,10 +65,12 @@ def make_release(
     with prepared.clock("recode"):
         counted = named_by_released(prepared.source, problem, prepared.counted, solution)
     required = tuple(schema.quasi_identifiers) if counted.dropped else ()
-    recoding = make_recoding(solution, counted, drop=schema.identifiers, required=required)
-    promises = _promises(prepared, problem, solution, counted, recoding)
-    table, verdict = publish(prepared.source, recoding, promises, target, prepared.clock)
+    recoding = make_recoding(solution, counted, drop=schema.dropped, required=required)
     job = text_form({**prepared.describe_table(), **search})
+    if schema.unit is not None:
+        recoding = with_people(recoding, prepared, counted, solution, job_text(job))
+    promises = _promises(prepared, problem, solution, counted, recoding)
+    table, verdict, promises = publish(prepared.source, recoding, promises, target, prepared.clock)
     result = f" {solution.cost!r} {verdict.rows} {verdict.classes}"  # a search that was stopped may end elsewhere
     choices = job_text(job, without=[] if drawn else ["seed"]) + result
     worst, least = problem.cost.worst(problem.table), least_cell(problem.privacy)
@@ -135,6 +138,9 @@ def _promises(
         missing_sensitive=prepared.settings.missing_sensitive,
         rows=problem.whole.n - solution.suppressed_rows,
         read=prepared.stamp,
+        person=schema.unit,
+        unit="row" if schema.unit is None else schema.role(schema.unit),
+        pseudonyms=schema.pseudonyms,
         weights=schema.weights,
         population=_recounted_population(prepared, problem, counted),
         hierarchies={
@@ -178,6 +184,7 @@ def _reference(prepared: Prepared, problem: Problem, counted: Counted) -> dict[s
                 [column for column in prepared.schema.sensitive if column in compared],
                 required=tuple(prepared.schema.quasi_identifiers) if counted.dropped else (),
                 layout=None if prepared.written_as is None else prepared.written_as.kind,
+                person=prepared.schema.unit,
             )
     return {**counted.reference, **fresh}
 

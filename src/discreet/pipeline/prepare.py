@@ -126,6 +126,8 @@ def prepare(settings: JobSettings, *, for_front: bool = False) -> Prepared:
             household=settings.household,
             pseudonyms=settings.pseudonyms,
         )
+        if schema.owners:
+            source.number_people(schema.owners if schema.pseudonyms else [str(schema.unit)])
         schemes = scheme_of_each(list(schema.quasi_identifiers), settings.scheme)
         trees = _hierarchies(settings.sensitive)
     if not for_front and not settings.any_scheme:
