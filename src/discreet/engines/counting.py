@@ -67,6 +67,8 @@ class Counted:
     """A population table, counted by the quasi-identifiers."""
     weighed: Weighed | None = None
     """The totals of the survey weights of each tuple."""
+    dropped_people: int = 0
+    """The number of people with such rows, where people are counted."""
     owners: CountedPeople | None = None
     """Whose rows they are, if promises count people; the table has them only if somebody has several rows."""
 
@@ -110,10 +112,13 @@ def count(
     for column in unit:
         check_present(column, schema.role(column), groups, size)
     absent = {column: _missing_rows(groups, column, size) for column in keys if groups[column].null_count()}
-    dropped = 0
+    dropped = dropped_people = 0
     if missing == "suppress" and absent:
         known = _with_known(groups, absent)
         dropped = int(groups[size].sum()) - int(known[size].sum())
+        if unit:
+            lacking = pl.any_horizontal(exactly(column).is_null() for column in absent)
+            dropped_people = groups.filter(lacking)[unit[0]].n_unique()
         groups = known
     written = {column: groups[column].unique() for column in options.keys}
     if options.written_as is not None:
@@ -187,6 +192,7 @@ def count(
         },
         people=people,
         weighed=totals,
+        dropped_people=dropped_people,
         owners=owners,
     )
 

@@ -153,6 +153,8 @@ class Recoding:
     """All values of quasi-identifiers that keep them, as far as they are known."""
     left_out: Mapping[str, pl.Series] = field(default_factory=dict)
     """The numbers of people, by column, whose rows are all left out before anything else happens."""
+    numbered: tuple[str, ...] = ()
+    """Columns in which the recoding expects numbers of people; see :func:`discreet.engines.number_people`."""
 
     def coded(self, texts: Collection[str]) -> Recoding:
         """Return the recoding with released text of few values as an Enum.

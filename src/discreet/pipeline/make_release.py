@@ -15,7 +15,7 @@ from discreet.job.files import FileStamp
 from discreet.pipeline.audit import recount, recount_population
 from discreet.pipeline.ledger import make_entry, record, two_releases
 from discreet.pipeline.mapping import Recipe
-from discreet.pipeline.people import with_people
+from discreet.pipeline.people import people_kept, people_left_out, with_people
 from discreet.pipeline.prepare import Prepared
 from discreet.pipeline.provenance import OriginalTable, Provenance
 from discreet.pipeline.publish import Promises, publish
@@ -102,6 +102,7 @@ def make_release(
             name: blocks[domain.codes]
             for (name, domain), blocks in zip(counted.domains.items(), solution.blocks, strict=bool(solution.blocks))
         },
+        **people_left_out(counted, solution, verdict.people),
         released_before=None if kept is None else ClassSizes.of(_sizes_before(counted, kept)),
         columns=summarize_columns(counted, prepared.schemes, solution, recoding, least),
         least=least,
@@ -141,6 +142,7 @@ def _promises(
         person=schema.unit,
         unit="row" if schema.unit is None else schema.role(schema.unit),
         pseudonyms=schema.pseudonyms,
+        expected_people=people_kept(counted, solution),
         weights=schema.weights,
         population=_recounted_population(prepared, problem, counted),
         hierarchies={
@@ -260,9 +262,16 @@ def _population(prepared: Prepared) -> dict[str, str]:
 
 
 def _sizes_before(counted: Counted, rows: IntArray) -> IntArray:
-    """Return the size of each original equivalence class, given the rows of each tuple."""
+    """Return the size of each original equivalence class, given the rows of each tuple; in people if those count."""
     table = counted.table
+    people = table.people
+    if people is not None:
+        rows = np.where(rows > 0, people.of_tuples, 0)
     if not counted.sensitive_keys:
         return rows
     ids = table.group([np.arange(attribute.leaves) for attribute in table.attributes]).ids
-    return add_up(ids, rows, int(ids.max(initial=-1)) + 1)
+    if people is None:
+        return add_up(ids, rows, int(ids.max(initial=-1)) + 1)
+    there = np.repeat(rows > 0, people.of_tuples)
+    pairs = np.unique(np.repeat(ids, people.of_tuples)[there].astype(np.int64) * people.count + people.members[there])
+    return np.bincount(pairs // people.count, minlength=int(ids.max(initial=-1)) + 1)

@@ -11,13 +11,15 @@ import polars as pl
 from numpy.typing import NDArray
 
 from discreet.engines import ValueMap
+from discreet.pipeline.recode import leaves_out_people
+from discreet.report.columns import kept_rows
 
 if TYPE_CHECKING:
     from discreet.engines import Counted, Recoding
     from discreet.pipeline.prepare import Prepared
     from discreet.solve import Solution
 
-__all__ = ["draw_pseudonyms", "with_people"]
+__all__ = ["draw_pseudonyms", "people_kept", "people_left_out", "with_people"]
 
 
 def with_people(recoding: Recoding, prepared: Prepared, counted: Counted, solution: Solution, choices: str) -> Recoding:
@@ -29,10 +31,9 @@ def with_people(recoding: Recoding, prepared: Prepared, counted: Counted, soluti
     schema, seed = prepared.schema, prepared.settings.seed
     assert schema.unit is not None
     assert counted.owners is not None
-    gone = getattr(solution, "suppressed_people", None)
     left_out = {}
-    if gone is not None and len(gone):
-        left_out = {schema.unit: pl.Series(counted.owners.numbers[np.asarray(gone)], dtype=pl.Int64)}
+    if leaves_out_people(counted, solution):
+        left_out = {schema.unit: pl.Series(counted.owners.numbers[solution.suppressed_people], dtype=pl.Int64)}
     maps = dict(recoding.maps)
     for column in schema.owners if schema.pseudonyms else ():
         if column == schema.unit:
@@ -41,7 +42,57 @@ def with_people(recoding: Recoding, prepared: Prepared, counted: Counted, soluti
             numbers = prepared.source.count([column]).to_series(0)
         named = draw_pseudonyms(len(numbers), f"{seed} {column} {choices}")
         maps[column] = ValueMap(numbers, named.set(numbers.is_null(), None) if numbers.null_count() else named)
-    return replace(recoding, maps=maps, left_out=left_out)
+    columns = schema.owners if schema.pseudonyms else tuple(left_out)
+    return replace(recoding, maps=maps, left_out=left_out, numbered=columns)
+
+
+def people_left_out(counted: Counted, solution: Solution, released: int | None) -> dict[str, int]:
+    """Return how many people there are and how many of them are left out, by the fields of a release.
+
+    ``released`` is the number of people that the audit found.
+    """
+    if counted.owners is None or released is None:
+        return {}
+    suppressed = counted.owners.people.count - released
+    losing = _losing(counted, solution)
+    return {
+        "people": counted.owners.people.count,
+        "suppressed_people": suppressed,
+        "people_losing_rows": suppressed if losing is None else max(int(losing.sum()), suppressed),
+        "people_missing_values": counted.dropped_people,
+    }
+
+
+def people_kept(counted: Counted, solution: Solution) -> int | None:
+    """Return how many people a solution releases rows of; None if the counts do not say."""
+    if counted.owners is None or solution.groups is not None or solution.inside is not None:
+        return None
+    people = counted.owners.people
+    left = kept_rows(counted.table, solution)
+    if left is None:
+        return None
+    there = ~_suppressed(counted, solution)[people.members] & np.repeat(left > 0, people.of_tuples)
+    return int(np.unique(people.members[there]).size)
+
+
+def _losing(counted: Counted, solution: Solution) -> NDArray[np.bool_] | None:
+    """Return who loses a row; None if the counts do not say, because single rows of tuples go."""
+    assert counted.owners is not None
+    people, left = counted.owners.people, kept_rows(counted.table, solution)
+    if left is None:
+        return None
+    losing = _suppressed(counted, solution)
+    losing[people.members[np.repeat(left == 0, people.of_tuples)]] = True
+    return losing
+
+
+def _suppressed(counted: Counted, solution: Solution) -> NDArray[np.bool_]:
+    """Return who is suppressed by number."""
+    assert counted.owners is not None
+    gone = np.zeros(counted.owners.people.count, dtype=np.bool_)
+    if solution.suppressed_people is not None:
+        gone[solution.suppressed_people] = True
+    return gone
 
 
 def draw_pseudonyms(count: int, secret: str) -> pl.Series:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from discreet.engines import UNKNOWN, recode, relation_of, to_lazy, unused
+from discreet.engines import UNKNOWN, number_people, recode, relation_of, to_lazy, unused
 from discreet.errors import Argument, UsageError
 from discreet.job.settings import is_best
 from discreet.pipeline.pickling import unpickled, with_originals_wanted
@@ -212,16 +212,18 @@ def known_recoding(release: Release) -> Recoding:
 
 def released_row_numbers(release: Release, original: Any) -> pl.Series:
     """Return the numbers of the original rows that are released, in their order, from 0."""
-    frame = to_lazy(original)
+    recoding = known_recoding(release)
+    frame = number_people(to_lazy(original), recoding.numbered)
     number = unused("row", frame.collect_schema())
-    released = recode(frame.with_row_index(number), known_recoding(release))
+    released = recode(frame.with_row_index(number), recoding)
     return released.select(number).collect().to_series()
 
 
 def recoded(release: Release, original: Any) -> pl.DataFrame:
     """Recode the original table again, which keeps its order."""
     assert release.provenance is not None
-    return recode(to_lazy(original), release.provenance.recoding).collect()
+    recoding = release.provenance.recoding
+    return recode(number_people(to_lazy(original), recoding.numbered), recoding).collect()
 
 
 def hiding(release: Release) -> dict[str, Any]:

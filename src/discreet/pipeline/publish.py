@@ -35,6 +35,7 @@ from discreet.pipeline.output import Output, SparkOutput, TableOutput, Target, W
 from discreet.pipeline.staging import ReadBack, Staged, StagedInDatabase, staging
 from discreet.problem import PrivacyModel, Suppression
 from discreet.report.numbers import number_text
+from discreet.runtime.plurals import units
 
 __all__ = ["Promises", "RowsToWrite", "kind_of", "publish", "write_rows"]
 
@@ -63,6 +64,8 @@ class Promises:
     unit: str = "person"
     pseudonyms: bool = False
     """Whether that column is released, so that the audit reads it there."""
+    expected_people: int | None = None
+    """How many people the release should have rows of, as far as the search knows."""
     people: ReleasedPeople | None = None
     """Whose rows were released, if the release does not say."""
     weights: str | None = None
@@ -139,6 +142,11 @@ class Promises:
             made_for=None if self.made_for is None else self.made_for.kind,
         )
         verdict = request.check(data)
+        if None is not self.expected_people != verdict.people:
+            raise AuditError(
+                f"The audit found another number of {units(self.unit)} than were to be released. Nothing was released; "
+                f"{self.way_out}."
+            )
         for broken in verdict.failed:
             promised = "" if broken.promised is None else f" where {number_text(broken.promised)} was promised"
             raise AuditError(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from discreet.counts import IntArray
     from discreet.solve import GroupCovers, LocalRecoding, PartialSuppression, Solution
 
-__all__ = ["FEW_VALUES", "make_parts", "make_recoding"]
+__all__ = ["FEW_VALUES", "leaves_out_people", "make_parts", "make_recoding"]
 
 FEW_VALUES = 5_000
 """A column with at most this many distinct values is read as categories."""
@@ -51,12 +51,21 @@ def make_recoding(
             maps[column] = ValueMap(domain.values, released)
     everything = bool(solution.suppressed.size) and bool(solution.suppressed.all())
     suppressed = parts = None
-    if solution.suppressed.any() and not everything:
+    if solution.suppressed.any() and not everything and not leaves_out_people(counted, solution):
         suppressed = _class_values(counted, maps, np.flatnonzero(solution.suppressed)).unique()
     if solution.inside is not None and solution.inside.example.size:
         parts = make_parts(counted, maps, solution.inside, solution.blocks)
     known = {column: counted.domains[column].values for column in kept}
     return Recoding(maps, tuple(kept), drop, required, suppressed, parts, everything, categories, known=known)
+
+
+def leaves_out_people(counted: Counted, solution: Solution) -> bool:
+    """Whether people are left out one by one with all their rows, and not by their classes.
+
+    Where everybody's quasi-identifiers are constant, the classes are enough.
+    """
+    people = counted.table.people
+    return people is not None and not people.constant and solution.suppressed_people is not None
 
 
 def _class_values(counted: Counted, maps: Mapping[str, ValueMap], tuples: IntArray) -> pl.DataFrame:

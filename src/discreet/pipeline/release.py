@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from discreet.engines import Order, Shuffle, order_of_rows, recode, to_lazy, unused
+from discreet.engines import Order, Shuffle, number_people, order_of_rows, recode, to_lazy, unused
 from discreet.errors import UsageError
 from discreet.job.files import FileStamp, files_at
 from discreet.job.owner_key import KeyFile, key_file
@@ -51,6 +51,7 @@ from discreet.report.release_report import release_html, summary, to_dict, write
 from discreet.report.small_counts import LeftOut
 from discreet.report.verdict import Verdict, make_verdict
 from discreet.runtime.locations import TableLocation, as_path
+from discreet.runtime.plurals import units
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -116,6 +117,15 @@ class Release:
     """The files the release was written to."""
     provenance: Provenance | None = field(repr=False, default=None)
     """What the release was made from; None once it was pickled."""
+    people: int | None = None
+    """The people, or households, of the original table that the promises are about; None if promises count rows.
+    Those with a released row are ``audit.people``."""
+    suppressed_people: int | None = None
+    """The people who were left out with all their rows to keep the promises."""
+    people_losing_rows: int | None = None
+    """The people of whom at least one row was left out to keep the promises; at least so many if that is not known."""
+    people_missing_values: int | None = None
+    """The people with rows that were left out because a quasi-identifier was missing."""
 
     @property
     def frame(self) -> Any:
@@ -214,7 +224,7 @@ class Release:
                 "The database or engine wrote the rows in random order, so that rows cannot be matched any more; "
                 'make the release with order="keep", or in memory.'
             )
-        frame = to_lazy(data)
+        frame = number_people(to_lazy(data), recoding.numbered)
         number = unused("row", frame.collect_schema())
         released = recode(frame.with_row_index(number), recoding.coded(shuffle.coded) if shuffle.coded else recoding)
         columns = [column for column in released.collect_schema() if column != number]
@@ -489,9 +499,10 @@ class Release:
     def __repr__(self) -> str:
         people = LeftOut.of(self)
         cost = "" if people.hides_cost else f"cost={self.cost:g}, gap={self.gap:.2%}, "
-        rows = f"{people.released:,}" + ("" if people.few else f" of {self.n:,}")
+        whole = self.n if self.people is None else self.people
+        rows = f"{people.released:,}" + ("" if people.few else f" of {whole:,}")
         return (
-            f"Release({self.status}, {cost}rows={rows}, classes={self.classes:,}, "
+            f"Release({self.status}, {cost}{units(people.unit)}={rows}, classes={self.classes:,}, "
             f"audit={'passed' if self.audit.passed else 'FAILED'})"
         )
 

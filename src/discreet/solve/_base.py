@@ -226,6 +226,7 @@ class Solution:
     levels: tuple[int, ...] | None = None
     suppressed: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))
     inside: PartialSuppression | None = None
+    suppressed_people: IntArray | None = None
     groups: LocalRecoding | None = None
     suppressed_rows: int = 0
     suppressed_values: int = 0

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 import polars as pl
 
 from discreet.engines.columns import exactly, is_category, normalized
 
-__all__ = ["distinct_people", "numbered", "numbers_of"]
+__all__ = ["distinct_people", "number_people", "numbered", "numbers_of"]
 
 
 def distinct_people(plan: pl.LazyFrame, column: str, collect: Callable[[pl.LazyFrame], pl.DataFrame]) -> pl.Series:
@@ -18,6 +18,13 @@ def distinct_people(plan: pl.LazyFrame, column: str, collect: Callable[[pl.LazyF
     values = normalized(column, dtype)
     text = values.cast(pl.String) if is_category(dtype) else values
     return collect(plan.select(text).unique()).to_series().drop_nulls().sort()
+
+
+def number_people(plan: pl.LazyFrame, columns: Iterable[str]) -> pl.LazyFrame:
+    """Replace the values of some columns of a table by numbers, in the order of the values."""
+    for column in columns:
+        plan = numbered(plan, column, distinct_people(plan, column, pl.LazyFrame.collect))
+    return plan
 
 
 def numbers_of(values: pl.Series) -> pl.Series:
