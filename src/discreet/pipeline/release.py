@@ -36,6 +36,7 @@ from discreet.pipeline.provenance import (
     released_people,
     released_row_numbers,
     roles,
+    with_owners,
 )
 from discreet.pipeline.publish import RowsToWrite, write_rows
 from discreet.pipeline.release_notes import KEPT_ORDER
@@ -326,7 +327,8 @@ class Release:
         from discreet.evaluate import risk
 
         table, released, columns = self._measured_tables(original, only_released)
-        return risk(released, original=table, **{**hiding(self), **columns, **options})
+        released, owners = with_owners(self, table, released)
+        return risk(released, original=table, **{**hiding(self), **columns, **owners, **options})
 
     def utility(self, original: Any = None, *, only_released: bool = False, **options: Any) -> UtilityReport:
         """Measure the utility of the release, compared with the original table.
@@ -441,14 +443,16 @@ class Release:
         {'privacy': ['k(5)'], 'quasi_identifiers': ['sex', 'zip']}
         """
         job, known = self.job, hiding(self)
+        owners = [job[role] for role in ("person", "household") if job.get(role)]
         if any(is_counted(model) or PRIVACY.make(model).shown != model for model in job["privacy"]):
             raise UsageError("A promise names values of the data, which a policy must not; write the policy by hand.")
         return Policy(
             quasi_identifiers=list(job["quasi_identifiers"]),
             sensitive=list(job.get("sensitive") or ()),
             privacy=[_visible(PRIVACY.make(model)) for model in job["privacy"]],
-            forbid=list(job.get("identifiers") or ()),
-            allow=[column.name for column in self.kept],
+            person=owners[-1] if owners and job.get("pseudonyms") else None,
+            forbid=list(dict.fromkeys([*(job.get("identifiers") or ()), *([] if job.get("pseudonyms") else owners)])),
+            allow=[*(column.name for column in self.kept), *(owners if job.get("pseudonyms") else ())],
             unknown=known["unknown"] or None,
             missing_sensitive=job.get("missing_sensitive", "unknown"),
         )

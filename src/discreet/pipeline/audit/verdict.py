@@ -91,7 +91,7 @@ class Audit:
         lines = [
             f"Audit {'passed' if self.passed else 'FAILED'}: {self.counts} in "
             f"{amount(self.classes, 'class', 'classes')}"
-            + (f", the smallest of {self._smallest}." if self.classes else "."),
+            + (f", the smallest of {self.smallest_words}." if self.classes else "."),
         ]
         if not self.rows:
             lines.append("  Nothing was released, so no promise can be broken.")
@@ -103,7 +103,8 @@ class Audit:
         return "\n".join(lines)
 
     @property
-    def _smallest(self) -> str:
+    def smallest_words(self) -> str:
+        """The size of the smallest class, with what is counted unless it is rows."""
         if self.people is None:
             return f"{self.smallest_class:,}"
         return unit_amount(self.smallest_class, self.unit)

@@ -346,8 +346,8 @@ def _audit(release: Release) -> Iterator[Block]:
     audit, hidden = release.audit, withheld_promises(release)
     yield Text(
         "The release was read back and checked from scratch, by code that shares nothing with the search: "
-        f"{amount(audit.rows, 'row')} in {amount(audit.classes, 'class', 'classes')}"
-        + (f", the smallest of {audit.smallest_class:,}." if audit.classes else ".")
+        f"{audit.counts} in {amount(audit.classes, 'class', 'classes')}"
+        + (f", the smallest of {audit.smallest_words}." if audit.classes else ".")
     )
     yield DataTable(["promise", "promised", "reached", "verdict"], check_rows(audit, hidden))
     if hidden:
@@ -370,6 +370,10 @@ def _risk(release: Release, least: int) -> Iterator[Block]:
         )
     elif LeftOut.of(release).total:
         yield Text("Before and after are both about the people in the release.")
+    if release.audit.people is not None:
+        yield Text(
+            f"Whoever has rows in several classes is counted in each; the figures are of {units(release.audit.unit)}."
+        )
     tables = [after] if before is None else [before, after]
     yield DataTable(
         ["", *(["before"] if before is not None else []), "after"],
