@@ -43,7 +43,7 @@ _MODULES = {
     "discreet.pipeline.verify": ("Verification", "verify"),
     "discreet.report.check_result": ("CheckResult",),
     "discreet.report.comparison": ("Comparison",),
-    "discreet.samples": ("sample",),
+    "discreet.samples": ("sample", "sample_visits"),
     "discreet.schema": ("Builder", "Hierarchy", "Interval", "ValueSet", "parse_block"),
     "discreet.solve": ("Budget", "Combination", "Progress", "combinations"),
 }

@@ -63,6 +63,7 @@ from discreet.problem.suppression.violating_values import ViolatingValues as Vio
 from discreet.report.check_result import CheckResult as CheckResult
 from discreet.report.comparison import Comparison as Comparison
 from discreet.samples import sample as sample
+from discreet.samples import sample_visits as sample_visits
 from discreet.schema import Builder as Builder
 from discreet.schema import Hierarchy as Hierarchy
 from discreet.schema import Interval as Interval
@@ -164,5 +165,6 @@ __all__ = [
     "parse_block",
     "ranges",
     "sample",
+    "sample_visits",
     "verify",
 ]

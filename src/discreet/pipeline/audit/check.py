@@ -276,6 +276,8 @@ class AuditRequest:
 def _numbered(values: pl.Series) -> tuple[pl.Series, NDArray[np.int64]]:
     """Return the distinct values, and the position of each value among them."""
     distinct = values.unique(maintain_order=True)
+    if distinct.is_empty():
+        return distinct, np.zeros(0, dtype=np.int64)
     code = values.replace_strict(distinct, np.arange(len(distinct)), return_dtype=pl.Int64)
     return distinct, code.to_numpy()
 
