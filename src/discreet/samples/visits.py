@@ -1,4 +1,4 @@
-"""The generator of synthetic visits: people of :mod:`discreet.samples.people` who come to a hospital once or more often.
+"""Synthetic hospital visits: people of :mod:`discreet.samples.people` who come once or more often.
 
 Seven people make ten visits. Sex, home and household of a person stay the same; the age is that at the visit. As with
 people, visits are made in chunks, each from its own random stream and about people of its own.
