@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import itertools
 import random
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 import naive
-from discreet.counts import CodedAttribute, CountTable, Histogram
+from discreet.counts import CodedAttribute, CountTable, Histogram, People, PersonValues
 from discreet.testing import classes_of
 
 __all__ = [
     "Sample",
+    "add_people",
     "classes_of",
     "coded",
     "count_table",
@@ -109,11 +111,13 @@ def count_table(table, sensitive=None, label=None):
 
     def sparse(column, cardinality, code, ancestors=None, names=()):
         dense = np.zeros((len(tuples), cardinality), dtype=np.int64)
-        for j, row in zip(where, table.rows, strict=True):
+        known = [(j, row) for j, row in zip(where, table.rows, strict=True) if row[column] is not None]
+        for j, row in known:
             dense[j, code(row)] += 1
         j, v = np.nonzero(dense)
         offsets = np.searchsorted(j, np.arange(len(tuples) + 1))
-        return Histogram(column, cardinality, offsets, v, dense[j, v], ancestors, names)
+        missing = len(where) - len(known)
+        return Histogram(column, cardinality, offsets, v, dense[j, v], ancestors, names, missing=missing)
 
     def histogram(column, hierarchy):
         found = {value: i for i, value in enumerate(row[0] for row in hierarchy)}
@@ -136,6 +140,59 @@ def count_table(table, sensitive=None, label=None):
         {column: histogram(column, hierarchy) for column, hierarchy in (sensitive or {}).items()},
         labels,
         joint,
+    )
+
+
+def add_people(sample, rng, *, constant=False, missing=0.0, most=6):
+    """The sample with a column ``person``, whose numbers are those of its people.
+
+    Each person has up to ``most`` rows; with ``constant`` all of them have the same quasi-identifiers. Sensitive values
+    are ``missing`` with this probability.
+    """
+    size, rows, first = rng.integers(1, most + 1), [], {}
+    for row in sample.naive.rows:
+        who = int(rng.integers(0, max(1, 2 * len(sample.naive.rows) // int(size))))
+        new = dict(row, person=who)
+        if constant:
+            same = first.setdefault(who, new)
+            new |= {name: same[name] for name in sample.naive.hierarchies}
+        new |= {column: None for column in sample.sensitive if rng.random() < missing}
+        rows.append(new)
+    number = {who: i for i, who in enumerate(sorted({row["person"] for row in rows}))}
+    rows = [dict(row, person=number[row["person"]]) for row in rows]
+    plain = sample.naive._replace(rows=rows)
+    counts = count_table(plain, sample.sensitive, sample.label)
+    return Sample(plain, replace(counts, people=people_of(plain, counts, sample.sensitive)), sample.sensitive, "y")
+
+
+def people_of(table, counts, sensitive):
+    """Who has rows with each tuple, given rows with a column ``person``."""
+    codes = [{row[0]: i for i, row in enumerate(rows)} for rows in table.hierarchies.values()]
+    tuples = {tuple(key): j for j, key in enumerate(counts.codes.T.tolist())}
+    where = [
+        tuples[tuple(code[row[name]] for code, name in zip(codes, table.hierarchies, strict=True))]
+        for row in table.rows
+    ]
+    pairs = Counter((j, row["person"]) for j, row in zip(where, table.rows, strict=True))
+    by_value = {}
+    for column, hierarchy in sensitive.items():
+        value = {row[0]: i for i, row in enumerate(hierarchy)}
+        known = [(j, row) for j, row in zip(where, table.rows, strict=True) if row[column] is not None]
+        triples = sorted({(j, row["person"], value[row[column]]) for j, row in known})
+        totals = Counter(v for _, v in {(row["person"], value[row[column]]) for _, row in known})
+        by_value[column] = PersonValues(
+            np.searchsorted([j for j, _, _ in triples], np.arange(counts.tuples + 1)),
+            np.array([p for _, p, _ in triples], dtype=np.int64),
+            np.array([v for _, _, v in triples], dtype=np.int64),
+            np.array([totals[v] for v in range(len(value))], dtype=np.int64),
+        )
+    owner = [j for j, _ in sorted(pairs)]
+    return People(
+        len({row["person"] for row in table.rows}),
+        np.searchsorted(owner, np.arange(counts.tuples + 1)),
+        np.array([p for _, p in sorted(pairs)], dtype=np.int64),
+        np.array([pairs[pair] for pair in sorted(pairs)], dtype=np.int64),
+        by_value,
     )
 
 

@@ -32,6 +32,13 @@ class Grouping:
     """The first tuple of each class."""
     sizes: IntArray
     """The number of rows of each class."""
+    of_tuples: IntArray | None = None
+    """The class of each tuple where ``ids`` are about the classes of a finer grouping; None where they are the same."""
+
+    @property
+    def tuple_ids(self) -> IntArray:
+        """The class of each tuple."""
+        return self.ids if self.of_tuples is None else self.of_tuples
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,6 +122,7 @@ class Histogram:
     value in the whole table, if the tuples are only a part of it. ``missing`` is the number of rows of the whole table
     without a known value: they count in the weights of their tuples, but not here. ``positions`` holds the numeric
     value of each code for numbers and dates (days since 1970-01-01), NaN for a missing one; None for text.
+    ``overlaps`` says that what is counted are people, some of whom have several of the values.
     """
 
     name: str
@@ -127,6 +135,7 @@ class Histogram:
     whole: IntArray | None = None
     missing: int = 0
     positions: FloatArray | None = None
+    overlaps: bool = False
 
     @cached_property
     def totals(self) -> IntArray:
@@ -211,6 +220,11 @@ class People:
         """The number of people of each tuple."""
         return np.diff(self.offsets)
 
+    @cached_property
+    def row_counts(self) -> IntArray:
+        """The number of rows of each person."""
+        return add_up(self.members, self.rows, self.count)
+
 
 @dataclass(frozen=True, eq=False)
 class PersonValues:
@@ -224,6 +238,22 @@ class PersonValues:
     people: IntArray
     values: IntArray
     totals: IntArray
+
+    @cached_property
+    def overlaps(self) -> bool:
+        """Whether some person has several values, in whichever tuples."""
+        pairs = np.unique(self.people.astype(np.int64) * max(self.totals.size, 1) + self.values)
+        return bool(np.unique(pairs // max(self.totals.size, 1)).size < pairs.size)
+
+    def histogram(self, rows: Histogram) -> Histogram:
+        """Return the histogram of people, given that of rows."""
+        width = max(rows.cardinality, 1)
+        owner = np.repeat(np.arange(self.offsets.size - 1), np.diff(self.offsets))
+        cells, counts = np.unique(owner * width + self.values, return_counts=True)
+        offsets = np.searchsorted(cells, np.arange(self.offsets.size) * width)
+        return replace(
+            rows, offsets=offsets, values=cells % width, counts=counts, whole=self.totals, overlaps=self.overlaps
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -250,6 +280,30 @@ class CountTable:
     def n(self) -> int:
         """The number of rows of the table."""
         return int(self.weights.sum())
+
+    @cached_property
+    def units(self) -> CountTable:
+        """The table as privacy models see it: counted in people if there are any, else in rows.
+
+        Its numbers of a tuple are those of the people who have it. Only where everybody's quasi-identifiers are
+        constant do they add up over tuples.
+        """
+        people = self.people
+        if people is None:
+            return self
+        return _PeopleTable(
+            attributes=self.attributes,
+            codes=self.codes,
+            weights=people.of_tuples.astype(np.int64),
+            sensitive={name: people.sensitive[name].histogram(rows) for name, rows in self.sensitive.items()},
+            population=self.population,
+            total=people.count,
+        )
+
+    @property
+    def unit(self) -> str:
+        """What ``n`` counts, for messages."""
+        return "row"
 
     @property
     def tuples(self) -> int:
@@ -282,6 +336,23 @@ class CountTable:
         """
         ids, count = _classes(self.codes, blocks)
         return Grouping(ids.astype(np.int32), first_of(ids, count), add_up(ids, self.weights, count))
+
+
+@dataclass(frozen=True, eq=False)
+class _PeopleTable(CountTable):
+    """A table counted in people: one with several tuples is counted with each, and once in ``n``."""
+
+    total: int = 0
+
+    @property
+    def n(self) -> int:  # type: ignore[override]
+        """The number of people."""
+        return self.total
+
+    @property
+    def unit(self) -> str:
+        """People are counted."""
+        return "person"
 
 
 def _classes(codes: NDArray[np.int32], blocks: Sequence[IntArray]) -> tuple[IntArray, int]:

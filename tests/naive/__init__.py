@@ -29,6 +29,8 @@ search:       ``level_vectors(table)``, ``recode(table, levels, ok)``, ``search(
               ``k_of_node(table, levels, budget)``, ``front(table, budget, cost, value, measures, **options)``,
               ``search_cuts(table, models, kind, limit, cost, column, scheme, **options)`` tries all cuts, or all
               partitions of any scheme
+people:       ``crowd(table, rows, person, column)``, ``crowd_ok(text, hierarchy, whole)``, ``alike(…)``,
+              ``suppress_classes(…)``, ``suppress_people(…)``, ``search_people(…)``: promises that count people
 queries:      ``count_query(rows, query)``, ``sum_query(rows, query, column)``
 find:         ``crowd(rows, facts)`` and ``shares(rows, column)``, where each value of a row is a set of possible ones
 local:        ``mdav(table, k, flat, weights)``, ``squared_error(table, groups)``
@@ -38,6 +40,7 @@ published:    ``poka(nodes, depth, start)``, ``exact_nodes(table, budget, cost)`
 from naive.costs import *
 from naive.find import *
 from naive.microaggregation import *
+from naive.people import *
 from naive.privacy import *
 from naive.published import *
 from naive.queries import *

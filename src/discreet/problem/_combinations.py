@@ -31,10 +31,38 @@ def check_combination(
     cost.check(table, schemes)
     _check_hierarchy(table, cost, schemes)
     kind.check(models)
+    _check_people(table, models, cost, kind)
     _check_models(models, kind, schemes)
     _check_partial(table, cost, kind, models, schemes)
     if not all(scheme.is_global for scheme in schemes):
         _check_local(table, cost, limited)
+
+
+def _check_people(table: CountTable, models: Sequence[PrivacyModel], cost: Cost, kind: Suppression) -> None:
+    """Refuse what is not defined, or not known, if promises count people."""
+    people = table.people
+    if people is None:
+        return
+    if not kind.whole_classes or kind.hides_values or not (kind.is_budget or kind.name in ("none", "class-records")):
+        raise UnsupportedCombinationError(
+            f"The suppression {kind.name}",
+            "promises that count people",
+            "one person may have several rows and values; choose none, a budget or class-records",
+        )
+    if "labels" in cost.needs and kind.of_people and not people.constant:
+        raise UnsupportedCombinationError(
+            f"The cost {cost.name}",
+            "a budget of people",
+            "the class labels of the rows of each person are not counted; choose another cost, class-records, or a "
+            "budget of rows as in budget(5%, of=rows)",
+        )
+    for model in models:
+        if model.looks_at_population and (not people.constant or (table.population and table.population.estimated)):
+            raise UnsupportedCombinationError(
+                f"The privacy model {model.shown}",
+                "people with several rows",
+                "it is not known how many people of the population have all of them; choose k",
+            )
 
 
 def _check_hierarchy(table: CountTable, cost: Cost, schemes: Sequence[Scheme]) -> None:

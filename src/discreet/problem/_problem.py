@@ -10,7 +10,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.counts import CountTable, IntArray
+from discreet.counts import CountTable, IntArray, People
 from discreet.errors import InfeasibleError, UsageError
 from discreet.problem._combinations import check_combination, check_suppressed_before, level_limits
 from discreet.problem.classes import Classes
@@ -66,9 +66,9 @@ class Problem:
         lowest, highest = level_limits(table, min_levels or {}, max_levels or {})
         for model in models:
             if kind.hides_values and model.looks_at_sensitive:
-                model.fits(table)
+                model.fits(table.units)
             else:
-                model.check(table)
+                model.check(table.units)
         isolated = kind.before(table)
         if isolated is not None:
             check_suppressed_before(kind, resolved, schemes)
@@ -79,10 +79,37 @@ class Problem:
             raise InfeasibleError(f"The suppression {kind.text} leaves no record; choose a smaller k or higher levels.")
         return cls(table.some(kept), models, resolved, kind, schemes, lowest, highest, table, kept)
 
+    @property
+    def people(self) -> People | None:
+        """The people whom promises count; None if they count rows."""
+        return self.table.people
+
+    @property
+    def varying(self) -> bool:
+        """Whether people are counted of whom some have rows with different quasi-identifiers."""
+        return self.people is not None and not self.people.constant
+
+    @property
+    def limit_of_people(self) -> bool:
+        """Whether :attr:`limit` is one of people, who are suppressed with all their rows."""
+        return self.people is not None and self.suppression.of_people
+
+    @property
+    def whole_people(self) -> bool:
+        """Whether suppressing a class suppresses rows of other classes too: all those of its people."""
+        return self.varying and self.suppression.of_people
+
     @cached_property
     def limit(self) -> int:
-        """The most records that may be suppressed."""
-        return self.suppression.budget(self.table.n)
+        """The most records, or people, that may be suppressed."""
+        return self.suppression.budget(self.table.units.n if self.limit_of_people else self.table.n)
+
+    @cached_property
+    def row_limit(self) -> int:
+        """The most rows that may be suppressed: those of as many people as may be, if the limit is one of people."""
+        if self.people is None or not self.limit_of_people:
+            return self.limit
+        return int(np.sort(self.people.row_counts)[::-1][: self.limit].sum())
 
     @cached_property
     def divided(self) -> str | None:
@@ -91,8 +118,8 @@ class Problem:
 
     @cached_property
     def smallest_class(self) -> int:
-        """The size below which no class is ok."""
-        return max(model.smallest(self.whole) for model in self.privacy)
+        """The size below which no class is ok, in rows or people."""
+        return max(model.smallest(self.whole.units) for model in self.privacy)
 
     @property
     def looks_at_population(self) -> bool:
@@ -101,8 +128,12 @@ class Problem:
 
     @property
     def union_closed(self) -> bool:
-        """Whether the union of two ok classes is ok for every model."""
-        return all(model.union_closed for model in self.privacy)
+        """Whether the union of two ok classes is ok for every model.
+
+        One person may be in both classes. Then the counts of the union are not sums, and only models hold that do for
+        any superset.
+        """
+        return self.superset_closed if self.varying else all(model.union_closed for model in self.privacy)
 
     @property
     def superset_closed(self) -> bool:
@@ -113,17 +144,33 @@ class Problem:
         """Return for each class whether it satisfies all models."""
         mask = np.ones(len(classes), dtype=np.bool_)
         for model in self.privacy:
-            mask &= model.ok(classes)
+            mask &= model.ok(classes.judged)
         return mask
 
     def holds(self, sizes: IntArray) -> bool:
-        """Return whether a released table with classes of these sizes satisfies the models of the whole table."""
+        """Return whether a released table with classes of these sizes satisfies the models of the whole table.
+
+        Sizes are in people if promises count people.
+        """
         return all(model.holds(sizes) for model in self.privacy if model.of_table)
 
     def fewest_removed(self, classes: Classes) -> NDArray[np.int64]:
-        """Return a lower bound on the rows of each class that every ok subset of it leaves out."""
-        removed = np.zeros(len(classes), dtype=np.int64)
+        """Return a lower bound on the rows, or people, of each class that every ok subset of it leaves out."""
+        removed, sizes = np.zeros(len(classes), dtype=np.int64), classes.judged.sizes
         for model in self.privacy:
-            np.maximum(removed, model.fewest_removed(classes), out=removed)
-        too_small = classes.sizes - removed < self.smallest_class
-        return np.where(too_small, classes.sizes, removed).astype(np.int64)
+            np.maximum(removed, self.fewest_removed_by(model, classes), out=removed)
+        too_small = sizes - removed < self.smallest_class
+        return np.where(too_small, sizes, removed).astype(np.int64)
+
+    def fewest_removed_by(self, model: PrivacyModel, classes: Classes) -> NDArray[np.int64]:
+        """Return the same for one model.
+
+        Models reason about parts that have nothing in common, and about rows of one value each. Where people are in
+        several parts, or have several values, only models are relied on that hold for any superset.
+        """
+        if self.people is not None and not model.superset_closed:
+            column = str(getattr(model, "attribute", ""))
+            overlaps = column in self.table.sensitive and self.table.units.sensitive[column].overlaps
+            if self.varying or overlaps:
+                return np.zeros(len(classes), dtype=np.int64)
+        return model.fewest_removed(classes.judged)

@@ -35,6 +35,9 @@ class Classes:
 
     Arrays that neither a model nor the ``needs`` of a cost ask for may be missing. Shapes: ``c`` classes, ``m``
     quasi-identifiers, ``v`` values of a sensitive attribute, ``L`` class labels.
+
+    Privacy models see people and costs see rows: if promises count people, ``people`` are the same classes counted so,
+    and models are given ``judged``.
     """
 
     table: CountTable
@@ -70,6 +73,15 @@ class Classes:
     """(c,) people of the population who have the released values, including the rows of the class."""
     local: bool = False
     """Whether each class recodes its values by itself, so that blocks of different classes may overlap."""
+    known: Mapping[str, IntArray] = field(default_factory=dict)
+    """name -> (c,) how many have a known value, where that is not the sum over the values: people may have several."""
+    people: Classes | None = None
+    """The same classes counted in people, if promises count people: sizes, sensitive and known, of ``table.units``."""
+
+    @property
+    def judged(self) -> Classes:
+        """The classes as privacy models see them."""
+        return self if self.people is None else self.people
 
     def __len__(self) -> int:
         return int(self.sizes.size)

@@ -212,11 +212,12 @@ class Solution:
 
     ``blocks[i][leaf]`` is the block that a leaf of attribute ``i`` is recoded to; ``levels`` the same as hierarchy
     levels if the scheme is full-domain. ``suppressed[j]`` says whether tuple ``j`` of the count table is suppressed as
-    a whole, ``inside`` what is suppressed in classes that are otherwise published. A local recoding has ``groups``
-    instead of all these. ``suppressed_rows`` counts all rows that are not published, ``suppressed_values`` the
-    sensitive values that become unknown. With status ``infeasible`` there is no recoding, and ``smallest_budget`` is
-    the number of records that would have to be suppressed, if the solver knows it. ``stats`` has the keys of
-    :class:`SearchStats`, and more that are particular to a solver.
+    a whole, ``inside`` what is suppressed in classes that are otherwise published. If the budget is one of people,
+    ``suppressed_people`` are the numbers of those who are suppressed with all their rows. A local recoding has
+    ``groups`` instead of all these. ``suppressed_rows`` counts all rows that are not published, ``suppressed_values``
+    the sensitive values that become unknown. With status ``infeasible`` there is no recoding, and ``smallest_budget``
+    is the number of records (or people) that would have to be suppressed, if the solver knows it. ``stats`` has the
+    keys of :class:`SearchStats`, and more that are particular to a solver.
     """
 
     status: Status
@@ -281,6 +282,11 @@ class Solver(Part, ABC):
     """It fills in ``classes.population``, so that models may count people of the population.
 
     If it is wrong, such models are refused, or raise an error in the search.
+    """
+    sees_people: ClassVar[bool] = False
+    """Models may count people, of whom one may have several rows: it reads ``classes.judged``.
+
+    If it is wrong, such problems are refused, or the audit refuses the release.
     """
     sees_table: ClassVar[bool] = False
     """It asks :meth:`Problem.holds`, so that models of the whole released table are kept.

@@ -18,6 +18,7 @@ from discreet.counts import CodedAttribute, CountTable, FloatArray, Grouping, Hi
 from discreet.problem import Classes, Problem
 from discreet.problem.classes import Members
 from discreet.runtime.integer_codes import add_up
+from discreet.solve._people import PeopleCounter
 from discreet.solve.kernels.roll_up import add_rows, max_rows, min_rows
 
 __all__ = ["ClassArrays", "Gatherer", "Released", "dense", "node_levels", "roll_up"]
@@ -145,6 +146,8 @@ class Gatherer:
 
     ``columns`` are sensitive ones to gather beside those the privacy models use. With ``people`` the people of the
     population are counted even if no model uses them.
+
+    If promises count people, sensitive values are gathered in people alone, by ``counter``.
     """
 
     def __init__(self, problem: Problem, columns: Iterable[str] = (), *, people: bool = False) -> None:
@@ -152,11 +155,11 @@ class Gatherer:
         self.table = problem.table
         self.counts_people = people or problem.looks_at_population
         self.needs = problem.cost.needs
-        self.watched = [
-            self.table.sensitive[name]
-            for name in sorted({*columns, *(str(getattr(model, "attribute", "")) for model in problem.privacy)})
-            if name in self.table.sensitive
-        ]
+        names = sorted({*columns, *(str(getattr(model, "attribute", "")) for model in problem.privacy)})
+        self.watched = [self.table.sensitive[name] for name in names if name in self.table.sensitive]
+        self.counter: PeopleCounter | None = None
+        if problem.people is not None:
+            self.counter = PeopleCounter(self.table, problem.people, [histogram.name for histogram in self.watched])
         self.joint: list[Histogram] = []
         self.member_values: Histogram | None = None
         """The sensitive column of which some rows of a class may be suppressed, if it matters which."""
@@ -167,6 +170,10 @@ class Gatherer:
                 self.member_values = self.table.sensitive[problem.divided]
         self.widest = max((h.cardinality for h in [*self.watched, *self.joint]), default=1)
         self.dense = self.table.tuples * self.widest <= _DENSE_CELLS
+        self.at_once = max(1, _DENSE_CELLS // self.widest)
+        """Classes in a portion, at most."""
+        if self.counter is not None:
+            self.watched = []
         self.tuples = self._of_tuples()
 
     def _of_tuples(self) -> ClassArrays:
@@ -212,14 +219,38 @@ class Gatherer:
         people = self._people(grouping, released)
         if self.dense:
             whole = slice(0, count)
-            yield whole, self.classes(grouping, rolled, released, whole, rolled.histograms, people)
+            classes = self.classes(grouping, rolled, released, whole, rolled.histograms, people)
+            yield whole, self._in_people(classes, grouping, whole)
             return
         entries = [_by_class(h, grouping.ids) for h in [*self.watched, *self.joint]]
-        step = max(1, _DENSE_CELLS // self.widest)
-        for begin in range(0, count, step):
-            part = slice(begin, min(begin + step, count))
+        for begin in range(0, count, self.at_once):
+            part = slice(begin, min(begin + self.at_once, count))
             counts = [_portion(entry, part) for entry in entries]
-            yield part, self.classes(grouping, rolled, released, part, counts, people)
+            classes = self.classes(grouping, rolled, released, part, counts, people)
+            yield part, self._in_people(classes, grouping, part)
+
+    def _in_people(self, classes: Classes, grouping: Grouping, part: slice) -> Classes:
+        """Return classes with what models see of them, if promises count people."""
+        if self.counter is None:
+            return classes
+        people = self.counter.classes(grouping.tuple_ids, part)
+        return replace(classes, people=replace(people, population=classes.population))
+
+    def of_rows(self, grouping: Grouping, released: Released, rows: NDArray[np.int64]) -> tuple[IntArray, Classes]:
+        """Return the numbers of the classes that have some of these rows of each tuple, and the classes for costs."""
+        tuples = np.flatnonzero(rows)
+        present, owner = np.unique(grouping.tuple_ids[tuples], return_inverse=True)
+        arrays = replace(self.tuples, histograms=[]).some(tuples)
+        share = (rows[tuples] / self.table.weights[tuples])[:, np.newaxis]
+        arrays = replace(
+            arrays,
+            moments=None if arrays.moments is None else arrays.moments * share,
+            offsets=None if arrays.offsets is None else arrays.offsets * share,
+        )
+        rolled = roll_up(arrays, owner.reshape(-1).astype(np.int32), present.size)
+        sizes = add_up(owner.reshape(-1), rows[tuples], present.size)
+        part = Grouping(owner, np.asarray(grouping.first)[present], sizes)
+        return present, self.classes(part, rolled, released, slice(0, present.size))
 
     def _people(self, grouping: Grouping, released: Released | None) -> FloatArray | None:
         """Return how many people of the population have the released values of each class; None if not needed."""

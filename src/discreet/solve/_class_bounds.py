@@ -24,12 +24,12 @@ class ClassBounds:
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self.hides = problem.suppression.hides_values
-        self.divided = problem.divided is not None and not self.hides
+        self.divided = problem.whole_people or (problem.divided is not None and not self.hides)
         self.models = [model for model in problem.privacy if not (self.hides and model.looks_at_sensitive)]
         """Those that suppressing values cannot mend, where values are suppressed."""
         self.superset_closed = all(model.superset_closed for model in self.models)
-        self.union_closed = all(model.union_closed for model in self.models)
-        self.smallest = max((model.smallest(problem.whole) for model in self.models), default=1)
+        self.union_closed = all(model.union_closed for model in self.models) and not problem.varying
+        self.smallest = max((model.smallest(problem.whole.units) for model in self.models), default=1)
         self.value_penalty = problem.cost.value_penalty(problem.table) or 0.0 if self.hides else 0.0
 
     def floors(self, classes: Classes) -> FloatArray:
@@ -59,7 +59,7 @@ class ClassBounds:
         return cost.by_attribute(classes)
 
     def forced_rows(self, classes: Classes, ok: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
-        """Return how many rows of each class are suppressed at least, here and in any more specific recoding.
+        """Return how many rows, or people, of each class are suppressed at least, here and in any more specific one.
 
         Where only values are suppressed, a forced row means that there is no valid recoding. ``ok`` says which classes
         satisfy :attr:`models`, if the caller knows.
@@ -67,13 +67,14 @@ class ClassBounds:
         if ok is None:
             ok = np.ones(len(classes), dtype=np.bool_)
             for model in self.models:
-                ok &= model.ok(classes)
+                ok &= model.ok(classes.judged)
+        sizes = classes.judged.sizes
         if self.superset_closed:
-            return np.where(ok, 0, classes.sizes).astype(np.int64)
+            return np.where(ok, 0, sizes).astype(np.int64)
         forced = np.zeros(len(classes), dtype=np.int64)
         for model in self.models:
-            np.maximum(forced, model.fewest_removed(classes), out=forced)
-        forced = np.where(classes.sizes - forced < self.smallest, classes.sizes, forced)
+            np.maximum(forced, self.problem.fewest_removed_by(model, classes), out=forced)
+        forced = np.where(sizes - forced < self.smallest, sizes, forced)
         if self.union_closed:
             # If all parts of the class below were ok, so would be their union, the class itself.
             forced = np.where(ok, forced, np.maximum(forced, 1))

@@ -17,11 +17,13 @@ from discreet.counts import FloatArray, Grouping, IntArray
 from discreet.problem import Classes, Problem
 from discreet.problem.suppression import Suppressed
 from discreet.problem.suppression.class_records import ClassRecords
+from discreet.problem.suppression.suppress_records import SuppressRecords
+from discreet.runtime.integer_codes import add_up
 from discreet.solve._base import PartialSuppression, Progress, Solution, Status
 from discreet.solve._class_arrays import Gatherer, Released, roll_up
 from discreet.solve._class_bounds import ClassBounds
 
-__all__ = ["EvaluatedRecoding", "Recoder", "class_costs", "evaluate_blocks", "smallest_budget"]
+__all__ = ["EvaluatedRecoding", "Recoder", "class_costs", "evaluate_blocks", "people_cost", "smallest_budget"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +42,7 @@ class EvaluatedRecoding:
     suppressed_rows: int
     suppressed_values: int
     classes: int
+    suppressed_people: IntArray | None = None
 
     def solution(
         self, status: Status, lower_bound: float, stats: Mapping[str, Any] | None = None, trace: Sequence[Progress] = ()
@@ -53,6 +56,7 @@ class EvaluatedRecoding:
             levels=self.levels,
             suppressed=self.suppressed,
             inside=self.inside,
+            suppressed_people=self.suppressed_people,
             suppressed_rows=self.suppressed_rows,
             suppressed_values=self.suppressed_values,
             classes=self.classes,
@@ -76,14 +80,18 @@ class Recoder:
         """Return the cost of a recoding and what it suppresses; ``inside=False`` leaves out partial suppression."""
         problem = self.problem
         grouping = self.problem.table.group(released.blocks)
+        if problem.whole_people:
+            return self._evaluate_people(grouping, released)
         gone = np.zeros(grouping.sizes.size, dtype=np.bool_)
         left = grouping.sizes.astype(np.int64)
+        people = left.copy()
         rows, values, feasible, total = 0, 0, True, 0.0
         entries: list[list[IntArray]] = []
         for part, classes, done in self.portions(grouping, released):
             rows, values = rows + int(done.records.sum()), values + int(done.values.sum())
             gone[part] = done.records == classes.sizes
             left[part] -= done.records
+            people[part] = classes.judged.sizes
             feasible &= bool(done.feasible.all())
             if problem.cost.additive:
                 total += float(self.costs(classes, done).sum())
@@ -91,8 +99,9 @@ class Recoder:
                 entries.append(self._partial(grouping.first[part], classes, done, done.removed))
         if not problem.cost.additive:
             total = problem.cost.total(replace(self._without_histograms(grouping, released), sizes=left), ~gone)
+        removed = int(people[gone].sum()) if problem.limit_of_people else rows
         return EvaluatedRecoding(
-            cost=total if feasible and rows <= problem.limit and problem.holds(grouping.sizes[~gone]) else np.inf,
+            cost=total if feasible and removed <= problem.limit and problem.holds(people[~gone]) else np.inf,
             blocks=tuple(released.blocks),
             levels=None if released.levels is None else tuple(int(level) for level in released.levels),
             suppressed=gone[grouping.ids],
@@ -100,6 +109,40 @@ class Recoder:
             suppressed_rows=rows,
             suppressed_values=values,
             classes=int(np.count_nonzero(~gone)),
+            suppressed_people=self._people_of(gone[grouping.ids]),
+        )
+
+    def _people_of(self, tuples: NDArray[np.bool_]) -> IntArray | None:
+        """Return the people of suppressed tuples, where a budget is one of people with constant quasi-identifiers."""
+        people = self.problem.people
+        if people is None or not self.problem.limit_of_people:
+            return None
+        return np.sort(people.members[np.repeat(tuples, people.of_tuples)])
+
+    def _evaluate_people(self, grouping: Grouping, released: Released) -> EvaluatedRecoding:
+        """Evaluate a recoding where people are suppressed with all their rows, which may be in several classes."""
+        problem, gatherer, counter = self.problem, self.gatherer, self.gatherer.counter
+        assert counter is not None
+        count, weights = grouping.sizes.size, problem.table.weights
+        alive = counter.suppress(grouping.ids, count, problem.privacy, gatherer.at_once)
+        left = counter.rows_left(alive)
+        kept = add_up(grouping.ids, left, count)
+        if problem.cost.additive:
+            total = people_cost(problem, gatherer, grouping, released, left)
+        else:
+            total = problem.cost.total(replace(self._without_histograms(grouping, released), sizes=kept), kept > 0)
+        gone = np.flatnonzero(~alive)
+        sizes = counter.sizes(grouping.ids, slice(0, count), alive)[kept > 0]
+        return EvaluatedRecoding(
+            cost=total if gone.size <= problem.limit and problem.holds(sizes) else np.inf,
+            blocks=tuple(released.blocks),
+            levels=None if released.levels is None else tuple(int(level) for level in released.levels),
+            suppressed=left == 0,
+            inside=None,
+            suppressed_rows=int(weights.sum() - left.sum()),
+            suppressed_values=0,
+            classes=int(np.count_nonzero(kept)),
+            suppressed_people=gone,
         )
 
     def floor(self, released: Released) -> float:
@@ -107,7 +150,7 @@ class Recoder:
         problem = self.problem
         classes = self.classes(released)
         if not problem.cost.additive:
-            return problem.cost.lower(classes, problem.limit)
+            return problem.cost.lower(classes, problem.row_limit)
         return float(ClassBounds(problem).floors(classes).sum())
 
     def classes(self, released: Released) -> Classes:
@@ -157,6 +200,17 @@ class Recoder:
         )
 
 
+def people_cost(
+    problem: Problem, gatherer: Gatherer, grouping: Grouping, released: Released, left: NDArray[np.int64]
+) -> float:
+    """Return the cost of a recoding of which so many rows of each tuple are left, for a cost that adds up."""
+    total = 0.0
+    for rows, price in ((left, problem.cost.published), (problem.table.weights - left, problem.cost.suppressed)):
+        if rows.any():
+            total += float(price(gatherer.of_rows(grouping, released, rows)[1]).sum())
+    return total
+
+
 def class_costs(problem: Problem, classes: Classes, done: Suppressed) -> FloatArray:
     """Return the cost of each class, including what is suppressed in it."""
     cost, attribute = problem.cost, problem.divided
@@ -177,11 +231,14 @@ def evaluate_blocks(problem: Problem, blocks: Sequence[IntArray]) -> EvaluatedRe
 
 
 def smallest_budget(problem: Problem, top: Released) -> int | None:
-    """Return the fewest rows that any recoding must suppress, given the most general one; None if not known.
+    """Return the fewest rows (or people) that any recoding must suppress, given the most general; None if not known.
 
     If a class that is ok stays so when rows are added, then the rows suppressed in the most general recoding are
     suppressed in all others.
     """
     if problem.suppression.hides_values or not problem.superset_closed:
         return None
+    if problem.limit_of_people:
+        gone = Recoder(replace(problem, suppression=SuppressRecords(1.0))).evaluate(top).suppressed_people
+        return None if gone is None else int(gone.size)
     return Recoder(replace(problem, suppression=ClassRecords())).evaluate(top).suppressed_rows

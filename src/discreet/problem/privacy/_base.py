@@ -21,6 +21,10 @@ from discreet.runtime.text_form import outline
 __all__ = ["PRIVACY", "Groups", "PrivacyModel"]
 
 
+_UNITS = {"row": ("row",), "person": ("person", "people")}
+"""What a table counts, as one and as several."""
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class Groups:
     """The equivalence classes of a released table as the audit counted them, in long form.
@@ -48,12 +52,22 @@ class Groups:
     """Values may have been suppressed. Then a class without an entry keeps every promise about them."""
     positions: NDArray[np.float64] | None = None
     """The number each value is, if the sensitive attribute is a number or date (days since 1970-01-01)."""
+    of_people: bool = False
+    """Everything is counted in people, of whom one may have several values; ``known`` are those with any."""
 
     @property
     def shares(self) -> NDArray[np.float64]:
         """The share of each entry's value among the known values of its class."""
         known = self.sizes if self.known is None else self.known
         return np.asarray(self.count / known[self.group])
+
+    @property
+    def distribution(self) -> NDArray[np.float64]:
+        """The share of each entry's value in the distribution of its class, as :attr:`shares` unless people overlap."""
+        if not self.of_people:
+            return self.shares
+        total = np.bincount(self.group, weights=self.count, minlength=self.sizes.size)
+        return np.asarray(self.count / np.maximum(total, 1)[self.group])
 
     @property
     def judged(self) -> NDArray[np.bool_]:
@@ -217,10 +231,11 @@ class PrivacyModel(Part, ABC):
             raise self.unknown_population_error()
 
     def need_rows(self, table: CountTable, needed: int, way_out: str) -> None:
-        """Raise an InfeasibleError if the whole table has fewer rows than one class must have."""
+        """Raise an InfeasibleError if the whole table has fewer rows, or people, than one class must have."""
         if table.n < needed:
             raise InfeasibleError(
-                f"'{self.text}' needs classes of {amount(needed, 'row')} and the whole table has {table.n:,}; "
+                f"'{self.text}' needs classes of {amount(needed, *_UNITS[table.unit])} and the whole table has "
+                f"{table.n:,}; "
                 f"{way_out}.",
                 topic="never-possible",
             )

@@ -26,7 +26,8 @@ class SensitiveModel(PrivacyModel):
     """A model with an ``attribute`` field.
 
     A row whose sensitive value is missing counts in the size of its class and nowhere else: shares are those of the
-    known values.
+    known values. Where people are counted, one with several values counts for each of them: distributions of values
+    are shares of the sum of all counts, and shares of the people of a class are those of :class:`ThresholdModel`.
     """
 
     looks_at_sensitive = True
@@ -60,8 +61,12 @@ class SensitiveModel(PrivacyModel):
             )
         return positions
 
+    def smallest(self, table: CountTable) -> int:
+        """Return the least size of an ok class; one person may be enough where a person may have several values."""
+        return 1 if self.histogram(table).overlaps else self.minimum_size
+
     def known(self, classes: Classes) -> NDArray[np.int64]:
-        """Return how many rows of each class have a known value."""
+        """Return how many known values each class has."""
         return np.asarray(self.counts(classes).sum(axis=1))
 
     def need_values(self, table: CountTable, needed: int) -> None:

@@ -23,7 +23,8 @@ class ThresholdModel(SensitiveModel):
     """No sensitive value i makes up more than a share θ_i of the known values of any class.
 
     A class without a known value breaks no threshold, however small it is. Shares are compared with a tolerance of one
-    part in 10^9.
+    part in 10^9. Where people are counted, shares are of the people with a known value, unless the model compares
+    distributions.
     """
 
     union_closed = True
@@ -32,6 +33,9 @@ class ThresholdModel(SensitiveModel):
 
     by_thetas: ClassVar[bool] = False
     """Thresholds and the smallest size are all there is to the model. Not inherited: each class sets it for itself."""
+
+    of_distribution: ClassVar[bool] = False
+    """Shares are those of the distribution of values, even where one person may have several."""
 
     @property
     def compiled(self) -> bool:
@@ -45,6 +49,11 @@ class ThresholdModel(SensitiveModel):
     def smallest(self, table: CountTable) -> int:
         """Return the least size of an ok class; one row is enough if its value is not known."""
         return 1 if self.histogram(table).missing else self.minimum_size
+
+    def known(self, classes: Classes) -> NDArray[np.int64]:
+        """Return how many rows, or people, of each class have a known value."""
+        counted = None if self.of_distribution else classes.known.get(self.column)
+        return super().known(classes) if counted is None else np.asarray(counted, dtype=np.int64)
 
     def caps(self, table: CountTable, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the most rows of each value in a class with so many known values, (c, v)."""
@@ -91,6 +100,8 @@ class ThresholdModel(SensitiveModel):
     def check(self, table: CountTable) -> None:
         """Raise an error if the table does not fit, or if no row could ever be published."""
         self.fits(table)
+        if self.histogram(table).overlaps:
+            return  # leaving out one person may remove several values
         if 0 < table.n == self.fewest_removed(whole_table(table, self.column))[0]:
             raise InfeasibleError(
                 f"No class can keep to the thresholds of '{self.name}' for '{self.column}'; raise them.",

@@ -48,6 +48,7 @@ class BetaLikeness(ThresholdModel):
     )
     plain = ("attribute", "form")
     by_thetas = True
+    of_distribution = True
 
     beta: float
     attribute: str | None = None
@@ -81,7 +82,7 @@ class BetaLikeness(ThresholdModel):
     def reached(self, groups: Groups) -> float:
         """Return the largest relative gain of a value in a class; infinite if no beta allows it."""
         p = (groups.whole / max(int(groups.whole.sum()), 1))[groups.value]
-        gain = groups.shares / p - 1
+        gain = groups.distribution / p - 1
         if self.form == "enhanced":
             gain = np.where(gain > -np.log(p) + (1 - np.log(p)) * TOLERANCE, math.inf, gain)
         return float(gain.max(initial=0.0))

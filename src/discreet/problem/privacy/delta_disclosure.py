@@ -73,7 +73,7 @@ class DeltaDisclosure(SensitiveModel):
     def reached(self, groups: Groups) -> float:
         """Return the largest |ln (q / p)| of a value that occurs in a class."""
         p = groups.whole[groups.value] / max(int(groups.whole.sum()), 1)
-        logs: FloatArray = np.abs(np.log(groups.shares) - np.log(p))
+        logs: FloatArray = np.abs(np.log(groups.distribution) - np.log(p))
         return float(logs.max(initial=0.0))
 
     def satisfied_by(self, reached: float) -> bool:

@@ -63,7 +63,7 @@ class EntropyLDiversity(SensitiveModel):
     def reached(self, groups: Groups) -> float:
         """Return exp(entropy) of the worst class; classes whose values were all suppressed do not count."""
         occurs = groups.count > 0
-        shares = groups.shares[occurs]
+        shares = groups.distribution[occurs]
         bits = -np.bincount(groups.group[occurs], weights=shares * np.log2(shares), minlength=groups.sizes.size)
         return float(np.exp2(bits[groups.judged]).min(initial=np.inf))
 

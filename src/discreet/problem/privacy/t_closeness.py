@@ -107,7 +107,7 @@ class TCloseness(SensitiveModel):
             node = np.bincount(level, weights=whole)
             keys, entry = np.unique(groups.group * nodes + level[groups.value], return_inverse=True)
             group = keys // nodes
-            share = np.bincount(entry, weights=groups.shares)
+            share = np.bincount(entry, weights=groups.distribution)
             expected = node[keys % nodes]
             # Values that the class lacks differ by their whole share, and all shares sum to 1.
             beyond = np.abs(share - expected) - expected
@@ -189,7 +189,7 @@ def _ordered_distance(groups: Groups, known: NDArray[np.bool_], whole: FloatArra
     for start, low, high in zip(starts, bounds[:-1], bounds[1:], strict=True):
         here = known[start : start + at_once]
         flow = np.tile(-whole, (here.size, 1))
-        share = groups.shares[low:high]
+        share = groups.distribution[low:high]
         np.add.at(flow, (groups.group[low:high] - start, groups.value[low:high]), share)
         moved = np.abs(np.cumsum(flow[here], axis=1)).sum(axis=1)
         farthest = max(farthest, float(moved.max(initial=0.0)))

@@ -68,6 +68,11 @@ class Suppression(Part, ABC):
         return n
 
     @property
+    def of_people(self) -> bool:
+        """Whether its budget is one of people, who are suppressed with all their rows, if promises count people."""
+        return False
+
+    @property
     def keeps_ambiguous(self) -> bool:
         """Whether it promises that nobody can tell what a hidden value is, which the audit checks."""
         return False

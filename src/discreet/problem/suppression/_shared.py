@@ -15,10 +15,10 @@ __all__ = ["all_ok", "nothing", "one_attribute"]
 
 
 def all_ok(classes: Classes, models: Sequence[PrivacyModel]) -> NDArray[np.bool_]:
-    """Return for each class whether it satisfies all models."""
+    """Return for each class whether it satisfies all models, which see people if promises count people."""
     mask = np.ones(len(classes), dtype=np.bool_)
     for model in models:
-        mask &= model.ok(classes)
+        mask &= model.ok(classes.judged)
     return mask
 
 

@@ -14,7 +14,7 @@ from discreet.problem.classes import Classes
 from discreet.problem.privacy._base import PrivacyModel
 from discreet.problem.suppression._base import SUPPRESSION, Suppressed, Suppression
 from discreet.problem.suppression._shared import all_ok, nothing
-from discreet.runtime.arguments import number, whole_number
+from discreet.runtime.arguments import number, one_of, whole_number
 from discreet.runtime.parts import NumberControl
 from discreet.runtime.plurals import amount
 
@@ -29,10 +29,16 @@ class SuppressRecords(Suppression):
     A whole ``limit`` is a number of records; one with a decimal point is a share of the table, rounded down: 1 is one
     record and 1.0 is all. Shares are taken as the decimals they were written as, so that 0.29 of 100 is 29.
 
+    If promises count people, so does the limit: a person in a class that is not ok is suppressed with all rows, which
+    may leave other classes not ok, until all that are left are. With ``of="rows"`` the limit is one of rows, and just
+    the rows of the classes that are not ok are suppressed.
+
     >>> SuppressRecords(0.05).text, SuppressRecords(300).text
     ('budget(0.05)', 'budget(300)')
     >>> SuppressRecords(0.05).budget(30162)
     1508
+    >>> SuppressRecords(300, of="rows").text
+    'budget(300, of=rows)'
     """
 
     name = "budget"
@@ -51,8 +57,10 @@ class SuppressRecords(Suppression):
     is_budget = True
 
     limit: float
+    of: str = "people"
 
     def __post_init__(self) -> None:
+        one_of(self.of, "of in budget", ("people", "rows"))
         given: Any = self.limit
         if isinstance(given, float | np.floating):
             checked: float = float(number(given, "The share of records to suppress", least=0, most=1))
@@ -66,11 +74,15 @@ class SuppressRecords(Suppression):
     @property
     def words(self) -> str:
         """The limit as a sentence."""
-        return (
-            f"At most {amount(self.limit, 'person', 'people')} may be left out."
-            if isinstance(self.limit, int)
-            else (f"At most {100 * self.limit:g} % of the people may be left out.")
-        )
+        unit = ("person", "people") if self.of_people else ("row",)
+        if isinstance(self.limit, int):
+            return f"At most {amount(self.limit, *unit)} may be left out."
+        return f"At most {100 * self.limit:g} % of the {'people' if self.of_people else 'rows'} may be left out."
+
+    @property
+    def of_people(self) -> bool:
+        """Whether the limit is one of people."""
+        return self.of == "people"
 
     def budget(self, n: int) -> int:
         """Return how many of ``n`` records may be suppressed."""

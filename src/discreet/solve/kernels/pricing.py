@@ -29,6 +29,7 @@ __all__ = [
     "SEPARABLE_SUMS",
     "SQUARES",
     "ClassPrices",
+    "SizeUnits",
     "class_extra",
     "majority",
     "minority_parts",
@@ -42,18 +43,35 @@ SEPARABLE, SEPARABLE_SUMS, SQUARES, MINORITY = 0, 1, 2, 3
 """Forms of cost; those up to SEPARABLE_SUMS add up over attributes."""
 
 
+class SizeUnits(NamedTuple):
+    """What the size of a class holds: its rows, or its rows and its people.
+
+    If people are counted whose rows all have the same tuple, both add up. Then a size is rows + people · 2^shift, so
+    that grouping adds up both at once; requirements read the people, and costs the rows.
+    """
+
+    people: int
+    """``size >> people`` is what requirements are about; 0 if that is the rows."""
+    rows: int
+    """``size & rows`` are the rows."""
+    limit: int
+    """``(size >> limit) & limit_mask`` is what the limit on suppression counts."""
+    limit_mask: int
+
+
 class ClassPrices(NamedTuple):
     """How a class is priced."""
 
     form: int
     smallest: int
-    """Classes with fewer rows are suppressed."""
+    """Classes with fewer rows, or people, are suppressed."""
     rate: NDArray[np.float64]
     """The rate of the block of each leaf, level by level, in the order of ``Lattice.ancestors``."""
     pack_rate: NDArray[np.float64]
     """Scratch space: (packs, CODES), flat: the rate of each code of each pack at the current node."""
     penalty: float
     """The cost of suppressing one row (SEPARABLE: less the parts of the published cost that do not vary)."""
+    units: SizeUnits
 
 
 @inner_kernel
@@ -80,21 +98,28 @@ def majority(labels: NDArray[np.float64]) -> float:
 
 
 @inner_kernel
-def _pick_small(size: NDArray[np.int64], smallest: int, small: NDArray[np.int32]) -> tuple[int, int]:  # small OUT
-    """List the classes that are too small; return their number and their rows."""
-    found, rows = 0, 0
+def _pick_small(
+    size: NDArray[np.int64], smallest: int, units: SizeUnits, small: NDArray[np.int32]
+) -> tuple[int, int]:  # small OUT
+    """List the classes that are too small; return their number and the sum of their sizes."""
+    found, total, shift = 0, 0, units.people
     for c in range(size.size):
         # Written always and counted if it is small: a branch here would be mispredicted often.
-        short = size[c] < smallest
+        short = (size[c] >> shift) < smallest
         small[found] = c
         found += short
-        rows += size[c] * short
-    return found, rows
+        total += size[c] * short
+    return found, total
 
 
 @inner_kernel
 def _packed_rates(
-    size: NDArray[np.int64], small: NDArray[np.int32], words: NDArray[np.uint64], table: NDArray[np.float64], shift: int
+    size: NDArray[np.int64],
+    rows: int,
+    small: NDArray[np.int32],
+    words: NDArray[np.uint64],
+    table: NDArray[np.float64],
+    shift: int,
 ) -> float:
     """What publishing the small classes would cost in the four packs whose bytes begin at ``shift``."""
     first, second, third, fourth = table[:CODES], table[CODES:], table[2 * CODES :], table[3 * CODES :]
@@ -102,7 +127,7 @@ def _packed_rates(
     for s in range(small.size):
         c = small[s]
         word = words[c] >> np.uint64(shift)
-        total += size[c] * (
+        total += (size[c] & rows) * (
             first[word & byte]
             + second[(word >> np.uint64(8)) & byte]
             + third[(word >> np.uint64(16)) & byte]
@@ -113,12 +138,12 @@ def _packed_rates(
 
 @inner_kernel
 def _wide_rates(
-    size: NDArray[np.int64], small: NDArray[np.int32], codes: NDArray[np.uint32], rate: NDArray[np.float64]
+    size: NDArray[np.int64], rows: int, small: NDArray[np.int32], codes: NDArray[np.uint32], rate: NDArray[np.float64]
 ) -> float:
     """What publishing the small classes would cost in one wide attribute."""
     total = 0.0
     for s in range(small.size):
-        total += size[small[s]] * rate[codes[small[s]]]
+        total += (size[small[s]] & rows) * rate[codes[small[s]]]
     return total
 
 
@@ -126,7 +151,7 @@ def _wide_rates(
 def separable_extra(
     pool: ClassPool, prices: ClassPrices, node: NDArray[np.int64], classes: int, limit: float
 ) -> tuple[int, float]:
-    """Rows in the classes just grouped that are too small, and the extra of suppressing them.
+    """What the limit counts of the classes just grouped that are too small, and the extra of suppressing them.
 
     The extra is not computed where more rows would go than the limit allows: such a node is no release, and rules out
     all nodes below it whatever they cost. Attributes are gone through in the outer loop, classes in the inner one, so
@@ -136,20 +161,22 @@ def separable_extra(
     begin = lists.used.entries
     end = begin + classes
     size = lists.size[begin:end]
-    found, removed = _pick_small(size, prices.smallest, pool.scratch.small)
+    units = prices.units
+    found, total = _pick_small(size, prices.smallest, units, pool.scratch.small)
+    removed = (total >> units.limit) & units.limit_mask
     if removed == 0 or removed > limit:
         return removed, 0.0
     small = pool.scratch.small[:found]
-    extra = removed * prices.penalty
+    extra = (total & units.rows) * prices.penalty
     if prices.form == SEPARABLE:
         tabulate_rates(lattice, prices, node)
         # Empty packs at the end have tables of zeros, so that four can always be added.
         for four in range(0, lattice.pack.size, PACKS):
             table, words = prices.pack_rate[four * CODES :], lists.packed[four // 8, begin:end]
-            extra -= _packed_rates(size, small, words, table, 8 * (four % 8))
+            extra -= _packed_rates(size, units.rows, small, words, table, 8 * (four % 8))
         for w in range(lattice.wide.size):
             rate = prices.rate[lattice.level[lattice.wide[w], node[lattice.wide[w]]].start :]
-            extra -= _wide_rates(size, small, lists.wide[w, begin:end], rate)
+            extra -= _wide_rates(size, units.rows, small, lists.wide[w, begin:end], rate)
         return removed, extra
     m = node.size
     for s in range(found):
@@ -161,34 +188,39 @@ def separable_extra(
 
 
 @inner_kernel
-def square_parts(size: NDArray[np.int64], smallest: int, penalty: float) -> tuple[int, float, float]:
-    """Rows in classes that are too small, the least cost of publishing all rows, and the extra, for SQUARES.
+def square_parts(size: NDArray[np.int64], prices: ClassPrices) -> tuple[int, float, float]:
+    """What the limit counts of the classes that are too small, the least cost of publishing all, and the extra.
 
-    A class of s < k rows is charged s · k instead of s²: its rows can only be published in a class of k or more.
+    For SQUARES. A class of s < k rows is charged s · k instead of s²: its rows can only be published in a class of k or
+    more, and the more so if these must be of k people.
     """
+    smallest, penalty, units = prices.smallest, prices.penalty, prices.units
     removed, lower, extra = 0, 0.0, 0.0
     for c in range(size.size):
-        short = size[c] < smallest
-        published = float(size[c]) * max(size[c], smallest)
+        short = (size[c] >> units.people) < smallest
+        rows = size[c] & units.rows
+        published = float(rows) * max(rows, smallest)
         lower += published
         removed += size[c] * short
-        extra += (size[c] * penalty - published) * short
-    return removed, lower, extra
+        extra += (rows * penalty - published) * short
+    return (removed >> units.limit) & units.limit_mask, lower, extra
 
 
 @inner_kernel
 def minority_parts(
-    size: NDArray[np.int64], labels: NDArray[np.float64], smallest: int, penalty: float
+    size: NDArray[np.int64], labels: NDArray[np.float64], prices: ClassPrices
 ) -> tuple[int, float, float]:
-    """Rows in classes that are too small, the cost of publishing all rows, and the extra, for MINORITY."""
+    """The same as :func:`square_parts` for MINORITY."""
+    smallest, penalty, units = prices.smallest, prices.penalty, prices.units
     removed, lower, extra = 0, 0.0, 0.0
     for c in range(size.size):
-        published = size[c] - majority(labels[c])
+        rows = size[c] & units.rows
+        published = rows - majority(labels[c])
         lower += published
-        if size[c] < smallest:
+        if (size[c] >> units.people) < smallest:
             removed += size[c]
-            extra += size[c] * penalty - published
-    return removed, lower, extra
+            extra += rows * penalty - published
+    return (removed >> units.limit) & units.limit_mask, lower, extra
 
 
 @inner_kernel
@@ -203,7 +235,7 @@ def _separable_cost(pool: ClassPool, prices: ClassPrices, node: NDArray[np.int64
         for w in range(lattice.wide.size):
             i = lattice.wide[w]
             total += prices.rate[lattice.level[i, node[i]].start + np.int64(lists.wide[w, c])]
-        return total * lists.size[c]
+        return total * (lists.size[c] & prices.units.rows)
     m = node.size
     for i in range(m):
         total += prices.rate[lattice.level[i, node[i]].start + lattice.codes[i, lists.rep[c]]] * lists.sums[c, i]
@@ -213,7 +245,7 @@ def _separable_cost(pool: ClassPool, prices: ClassPrices, node: NDArray[np.int64
 @inner_kernel
 def class_extra(pool: ClassPool, prices: ClassPrices, node: NDArray[np.int64], c: int) -> float:
     """What suppressing the class at entry c of the pool costs more than publishing it."""
-    size = pool.lists.size[c]
+    size = pool.lists.size[c] & prices.units.rows
     extra = size * prices.penalty
     if prices.form <= SEPARABLE_SUMS:
         extra -= _separable_cost(pool, prices, node, c)
@@ -229,7 +261,7 @@ def published_whole(pool: ClassPool, prices: ClassPrices, begin: int, end: int) 
     """What publishing all classes of some entries costs, for forms that do not add up over attributes."""
     lists, total = pool.lists, 0.0
     for c in range(begin, end):
-        size = lists.size[c]
+        size = lists.size[c] & prices.units.rows
         if prices.form == MINORITY:
             total += size - majority(lists.sums[c])
         else:

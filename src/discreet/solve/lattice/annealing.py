@@ -42,6 +42,8 @@ def can_anneal(problem: Problem, separable: Separable | None) -> bool:
     """Return whether the walk can price the nodes of a problem: compiled models and cost, and only whole classes go."""
     if problem.suppression.hides_values or problem.divided is not None or problem.looks_at_population:
         return False
+    if problem.people is not None:
+        return False
     if any(model.of_table for model in problem.privacy) or (not problem.cost.additive and problem.limit > 0):
         return False
     if separable is None and problem.cost.compiled is None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,24 +19,10 @@ from discreet.solve._class_bounds import ClassBounds
 from discreet.solve._recoding import class_costs
 from discreet.solve.kernels.classes import ClassPool, class_ids, group, keep_list, source_of
 from discreet.solve.lattice.layout import lay_out
-from discreet.solve.lattice.pool import make_pool
+from discreet.solve.lattice.people import NodeEvaluation, PeopleNodes
+from discreet.solve.lattice.pool import make_pool, people_shift
 
 __all__ = ["NodeEvaluation", "NodeEvaluator"]
-
-
-class NodeEvaluation(NamedTuple):
-    """What the evaluation of a node gives; see :class:`discreet.solve.lattice.kernels.state.NodeResult`."""
-
-    removed: float
-    lower: float
-    upper: float
-    cost: float
-    """Infinite if the node is not allowed."""
-    classes: int
-    """The classes that are published."""
-    suppressed_rows: int
-    suppressed: NDArray[np.bool_]
-    """Whether each tuple is suppressed; empty unless requested."""
 
 
 class _LazyArrays:
@@ -51,12 +36,21 @@ class _LazyArrays:
         """The arrays, one row for each class."""
         return roll_up(self.source.arrays, self.ids, self.count)
 
+    def tuple_ids(self, ids: IntArray | None = None) -> IntArray:
+        """Return the class of each tuple, or what ``ids`` says of its class; short lists are looked up first."""
+        return self.source.tuple_ids(self.ids if ids is None else ids[self.ids])
+
 
 class _TupleArrays(_LazyArrays):
     """The arrays of the tuples themselves."""
 
     def __init__(self, arrays: ClassArrays) -> None:
         self.__dict__["arrays"] = arrays
+
+    def tuple_ids(self, ids: IntArray | None = None) -> IntArray:
+        """Return what is said of each tuple."""
+        assert ids is not None
+        return ids
 
 
 class NodeEvaluator:
@@ -79,12 +73,16 @@ class NodeEvaluator:
     def evaluate(self, node: IntArray, *, tuples: bool = False) -> NodeEvaluation:
         """Evaluate a node; with ``tuples`` also say which tuples are suppressed there."""
         problem, cost = self.problem, self.problem.cost
+        if problem.varying:
+            grouping, lazy = self._group(node, keep=not tuples)
+            return self._by_people.evaluate(node, self._with_tuples(grouping, lazy), lazy, tuples=tuples)
         grouping, arrays = self.group(node, keep=not tuples)
         released = Released.by_levels(self.table, node)
         sizes = grouping.sizes
         ok = np.ones(sizes.size, dtype=np.bool_)
         removed, lower, upper, total, feasible = 0.0, 0.0, 0.0, 0.0, True
         left = sizes.astype(np.int64)
+        judged = left.copy()
         for part, classes in self.gatherer.portions(grouping, arrays, released):
             if self.whole_classes:
                 fine = stays = problem.ok(classes)
@@ -100,6 +98,7 @@ class NodeEvaluator:
                 if cost.additive:
                     total += float(class_costs(problem, classes, done).sum())
             ok[part] = stays
+            judged[part] = classes.judged.sizes
             removed += float(must.sum())
             upper += more
             if cost.superadditive:
@@ -109,35 +108,57 @@ class NodeEvaluator:
                     upper += float((cost.suppressed(classes) - floor)[~stays].sum())
                 else:
                     upper += float((must * self.bounds.margins(classes)).sum())
-        gone = int(sizes.sum() - left.sum())
+        rows = int(sizes.sum() - left.sum())
+        gone = int(judged[~ok].sum()) if problem.limit_of_people else rows
         if not cost.additive:
             whole = self.gatherer.classes(grouping, arrays, released, slice(0, sizes.size))
             total = cost.total(replace(whole, sizes=left), ok)
-            lower = cost.lower(whole, problem.limit)
+            lower = cost.lower(whole, problem.row_limit)
         return NodeEvaluation(
             removed=removed,
             lower=lower,
             upper=upper,
-            cost=total if feasible and gone <= problem.limit and problem.holds(sizes[ok]) else np.inf,
+            cost=total if feasible and gone <= problem.limit and problem.holds(judged[ok]) else np.inf,
             classes=int(ok.sum()),
-            suppressed_rows=gone,
+            suppressed_rows=rows,
             suppressed=~ok[grouping.ids] if tuples else np.zeros(0, dtype=np.bool_),
+            suppressed_people=self._people_of(~ok[grouping.ids]) if tuples else None,
         )
+
+    def _people_of(self, tuples: NDArray[np.bool_]) -> IntArray | None:
+        """Return the people of suppressed tuples, where the limit is one of people with constant quasi-identifiers."""
+        people = self.problem.people
+        if people is None or not self.problem.limit_of_people:
+            return None
+        return np.sort(people.members[np.repeat(tuples, people.of_tuples)])
+
+    @cached_property
+    def _by_people(self) -> PeopleNodes:
+        return PeopleNodes(self.problem, self.gatherer, self.bounds)
 
     def all_ok(self, node: IntArray) -> bool:
         """Return whether every class of a node is ok; the arrays are not gathered if a class is too small anyway."""
         grouping, lazy = self._group(node, keep=True)
+        grouping = self._with_tuples(grouping, lazy)
         if grouping.sizes.min(initial=self.problem.smallest_class) < self.problem.smallest_class:
             return False
         released = Released.by_levels(self.table, node) if self.gatherer.counts_people else None
         portions = self.gatherer.portions(grouping, lazy.arrays, released)
         each = (bool(self.problem.ok(classes).all()) for _, classes in portions)
-        return self.problem.holds(grouping.sizes) and all(each)
+        if any(model.of_table for model in self.problem.privacy):
+            sizes = [classes.judged.sizes for _, classes in self.gatherer.portions(grouping, lazy.arrays, released)]
+            if not self.problem.holds(np.concatenate(sizes)):
+                return False
+        return all(each)
 
     def group(self, node: IntArray, *, keep: bool = True) -> tuple[Grouping, ClassArrays]:
         """Return the classes of a node and their arrays; with ``keep`` later nodes may roll up from it."""
         grouping, lazy = self._group(node, keep=keep)
-        return grouping, lazy.arrays
+        return self._with_tuples(grouping, lazy), lazy.arrays
+
+    def _with_tuples(self, grouping: Grouping, lazy: _LazyArrays) -> Grouping:
+        """Return the grouping with the class of each tuple, which people are counted by."""
+        return replace(grouping, of_tuples=lazy.tuple_ids()) if self.gatherer.counter is not None else grouping
 
     def portions(self, node: IntArray) -> tuple[Grouping, Iterator[tuple[slice, Classes]]]:
         """Return the grouping of a node and its classes, in portions where they are many."""
@@ -159,6 +180,8 @@ class NodeEvaluator:
         ids = self.pool.scratch.ids[:entries].copy()
         end = int(lists.used.entries)
         first, sizes = lists.rep[end : end + count].copy(), lists.size[end : end + count].copy()
+        if shift := people_shift(self.table):
+            sizes &= (1 << shift) - 1
         lazy = _LazyArrays(self._arrays[source], ids, count)
         if keep:
             kept = keep_list(self.pool, source, levels, count)

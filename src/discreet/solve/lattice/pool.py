@@ -24,13 +24,15 @@ from discreet.solve.kernels.classes import (
 )
 from discreet.solve.kernels.records import record, records
 
-__all__ = ["borrow_pool", "make_pool", "make_scratch", "return_pool"]
+__all__ = ["borrow_pool", "make_pool", "make_scratch", "people_shift", "return_pool"]
 
 _KEPT_LISTS = 4096
 _DIRECT = 1 << 16
 """Keys below this are not hashed: a table of so many cells stays in the cache of one core."""
 _REDUCTION, _AT_TOP = 0.5, 0.3
 """Before anything was learned: how fast lists get shorter, and the share of nodes at the highest level."""
+_SIZE_BITS = 62
+"""Sizes stay below 2 to this power."""
 _MOST_KEPT = 1 << 25
 """Bytes that stay with a table when a search is over."""
 
@@ -71,6 +73,17 @@ def make_pool(table: CountTable, lattice: Lattice, sums: FloatArray | None = Non
     return pool
 
 
+def people_shift(table: CountTable) -> int:
+    """Return by how many bits people are shifted above rows in sizes; 0 if sizes hold rows alone.
+
+    Only where everybody's quasi-identifiers are constant do people add up, and only if both numbers fit.
+    """
+    if table.people is None or not table.people.constant:
+        return 0
+    shift = table.n.bit_length()
+    return shift if shift + table.people.count.bit_length() <= _SIZE_BITS else 0
+
+
 def _make_lists(table: CountTable, lattice: Lattice, sums: FloatArray) -> ClassLists:
     tuples, m = table.tuples, len(table.attributes)
     entries = 2 * tuples + max(1 << 16, min(64 * tuples, (1 << 28) // (16 + 8 * sums.shape[1])))
@@ -87,6 +100,8 @@ def _make_lists(table: CountTable, lattice: Lattice, sums: FloatArray) -> ClassL
     pack_tuples(lattice, lists.packed[:, :tuples])
     lists.rep[:tuples] = np.arange(tuples, dtype=np.int32)
     lists.size[:tuples] = table.weights
+    if people_shift(table) and table.people is not None:
+        lists.size[:tuples] += table.people.of_tuples.astype(np.int64) << people_shift(table)
     lists.wide[:, :tuples] = table.codes[lattice.wide]
     lists.sums[:tuples] = sums
     lists.span[0].count = tuples

@@ -11,7 +11,8 @@ from discreet.problem import Problem, Separable
 from discreet.problem.privacy.k_anonymity import KAnonymity
 from discreet.solve._class_arrays import dense
 from discreet.solve.kernels.classes import CODES, Lattice
-from discreet.solve.kernels.pricing import MINORITY, SEPARABLE, SEPARABLE_SUMS, SQUARES, ClassPrices
+from discreet.solve.kernels.pricing import MINORITY, SEPARABLE, SEPARABLE_SUMS, SQUARES, ClassPrices, SizeUnits
+from discreet.solve.lattice.pool import people_shift
 
 __all__ = ["base_costs", "has_compiled_form", "leaf_rates", "make_prices"]
 
@@ -19,9 +20,12 @@ __all__ = ["base_costs", "has_compiled_form", "leaf_rates", "make_prices"]
 def has_compiled_form(problem: Problem, separable: Separable | None) -> bool:
     """Return whether every model is k-anonymity and the cost has a compiled form.
 
-    A cost that does not add up over classes has none where classes are suppressed. Suppression of values has none.
+    A cost that does not add up over classes has none where classes are suppressed. Suppression of values has none, and
+    neither have people whose quasi-identifiers vary.
     """
     if problem.suppression.hides_values:
+        return False
+    if problem.people is not None and not people_shift(problem.table):
         return False
     if any(type(model) is not KAnonymity for model in problem.privacy):
         return False
@@ -59,4 +63,14 @@ def make_prices(
     elif table.labels is not None:
         form, sums = MINORITY, dense(table.labels, table.tuples).astype(np.float64)
     rate = np.concatenate([np.zeros(0), *(rate.ravel() for rate in rates)])
-    return ClassPrices(form, problem.smallest_class, rate, np.empty(lattice.pack.size * CODES), penalty), sums
+    pack_rate = np.empty(lattice.pack.size * CODES)
+    return ClassPrices(form, problem.smallest_class, rate, pack_rate, penalty, _size_units(problem)), sums
+
+
+def _size_units(problem: Problem) -> SizeUnits:
+    """Return what sizes hold: rows, or people above them."""
+    shift = people_shift(problem.table)
+    if not shift:
+        return SizeUnits(0, -1, 0, -1)
+    rows = (1 << shift) - 1
+    return SizeUnits(shift, rows, shift, -1) if problem.limit_of_people else SizeUnits(shift, rows, 0, rows)

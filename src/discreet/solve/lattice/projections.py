@@ -57,7 +57,12 @@ MakeSearch = Callable[[Problem, Separable, Budget], ProjectedSearch]
 
 def can_project(problem: Problem, separable: Separable | None) -> bool:
     """Return whether optima of smaller problems bound this one."""
-    if separable is None or not has_compiled_form(problem, separable) or not problem.cost.additive:
+    if (
+        problem.people is not None
+        or separable is None
+        or not has_compiled_form(problem, separable)
+        or not problem.cost.additive
+    ):
         return False
     for rates, moment, offset, penalty in zip(
         leaf_rates(problem.table, separable), separable.moment, separable.offset, separable.penalty, strict=True

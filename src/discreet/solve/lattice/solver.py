@@ -15,7 +15,7 @@ from discreet.problem.suppression.class_records import ClassRecords
 from discreet.solve._base import SOLVERS, Budget, ProgressCallback, Solution, Solver, Status
 from discreet.solve._class_arrays import Released
 from discreet.solve._kernel_loading import two_rows, warm_up
-from discreet.solve._recoding import Recoder
+from discreet.solve._recoding import Recoder, smallest_budget
 from discreet.solve.lattice.drive import LatticeDrive
 from discreet.solve.lattice.pool import return_pool
 from discreet.solve.lattice.pricing import has_compiled_form
@@ -58,6 +58,7 @@ class LatticeSolver(Solver):
     exact: ClassVar[bool] = True
     sees_population: ClassVar[bool] = True
     sees_table: ClassVar[bool] = True
+    sees_people: ClassVar[bool] = True
 
     def compiled(self, problem: Problem) -> bool:
         """Return whether every model is k-anonymity, the cost has a compiled form, and only whole classes go."""
@@ -138,7 +139,9 @@ class RowsLost(Cost):
 
 
 def _smallest_budget(problem: Problem, budget: Budget) -> int | None:
-    """The fewest rows whose suppression makes the problem feasible; None if it is not found in time."""
+    """The fewest rows (or people) whose suppression makes the problem feasible; None if it is not found in time."""
+    if problem.limit_of_people:
+        return smallest_budget(problem, Released.by_levels(problem.table, problem.highest))
     easier = replace(problem, cost=RowsLost(), suppression=ClassRecords())
     solution = _solve(easier, None, budget)
     return solution.suppressed_rows if solution.status == "optimal" else None
@@ -182,6 +185,7 @@ def _solution(drive: LatticeDrive) -> Solution:
         blocks=tuple(a.ancestors[level] for a, level in zip(problem.table.attributes, levels, strict=True)),
         levels=levels,
         suppressed=found.suppressed,
+        suppressed_people=found.suppressed_people,
         suppressed_rows=found.suppressed_rows,
         classes=found.classes,
         stats=stats,

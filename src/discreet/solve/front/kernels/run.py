@@ -15,6 +15,7 @@ from discreet.solve.kernels.pricing import (
     SEPARABLE,
     SEPARABLE_SUMS,
     ClassPrices,
+    SizeUnits,
     class_extra,
     published_whole,
     tabulate_rates,
@@ -31,13 +32,13 @@ class SizeTally(NamedTuple):
     """Evaluation of one node under the budget rule: what it needs, scratch space, and what came of it."""
 
     limit: int
-    """How many rows may be suppressed."""
+    """How many rows, or people, may be suppressed."""
     grid: NDArray[np.float64]
     """Class sizes, rising."""
     published: NDArray[np.float64]
     """(m, levels) what each attribute costs over all rows, where costs add up over attributes."""
     rows: NDArray[np.int64]
-    """(n + 1,) rows in classes of each size; all zero between nodes."""
+    """(n + 1,) what the limit counts in classes of each size; all zero between nodes."""
     size: NDArray[np.int64]
     """(n + 1,) the sizes that occur, rising."""
     profile: Records[ProfileEntry]
@@ -49,15 +50,15 @@ class SizeTally(NamedTuple):
 
 
 @kernel
-def _tally_sizes(size: NDArray[np.int64], tally: SizeTally) -> int:
-    """List the class sizes that occur and the rows that have each; return how many there are."""
+def _tally_sizes(size: NDArray[np.int64], units: SizeUnits, tally: SizeTally) -> int:
+    """List the class sizes that occur and the rows (or people) that have each; return how many there are."""
     found = 0
     for c in range(size.size):
-        s = size[c]
+        s = size[c] >> units.people
         # Always written and kept if the size is new: without a branch, as in the tallies of grouping.
         tally.size[found] = s
         found += tally.rows[s] == 0
-        tally.rows[s] += s
+        tally.rows[s] += (size[c] >> units.limit) & units.limit_mask
     tally.size[:found].sort()
     return found
 
@@ -96,7 +97,7 @@ def _evaluate_classes(
     lists, outcome, profile = pool.lists, tally.outcome, tally.profile
     begin = lists.used.entries
     end = begin + classes
-    sizes = _tally_sizes(lists.size[begin:end], tally)
+    sizes = _tally_sizes(lists.size[begin:end], prices.units, tally)
     gone = _apply_budget(sizes, tally)
     k = outcome.value
     # Only what was used is cleared: the array has a cell for each possible class size.
@@ -108,7 +109,7 @@ def _evaluate_classes(
         tabulate_rates(pool.lattice, prices, node)
     outcome.classes = 0
     for c in range(begin, end):
-        size = lists.size[c]
+        size = lists.size[c] >> prices.units.people
         if size >= k:
             outcome.classes += 1
         else:

@@ -37,9 +37,9 @@ def price_node(
         for i in range(node.size):
             lower += search.level[i, node[i]].published
     elif prices.form == MINORITY:
-        removed, lower, upper = minority_parts(size, pool.lists.sums[begin:], prices.smallest, prices.penalty)
+        removed, lower, upper = minority_parts(size, pool.lists.sums[begin:], prices)
     else:
-        removed, lower, upper = square_parts(size, prices.smallest, prices.penalty)
+        removed, lower, upper = square_parts(size, prices)
     return float(removed), lower, upper
 
 

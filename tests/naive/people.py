@@ -1,0 +1,133 @@
+"""Promises that count people: one person may have several rows, in several classes and with several values."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from typing import NamedTuple
+
+from naive.costs import COSTS
+from naive.privacy import beta_like, delta_disclosure, distinct_l, entropy_l, recursive_cl, t_close, thetas
+from naive.recoding import TOLERANCE, classes, released
+from naive.schemes import valid_partitions
+from naive.searches import level_vectors
+
+
+class Crowd(NamedTuple):
+    """Some rows as promises see them."""
+
+    people: set
+    counts: dict  # value -> number of people who have it
+    known: set  # people with a known value
+
+
+def crowd(table, rows, person, column):
+    """The people of some rows, and how many of them have each value of a column."""
+    having = {}
+    for row in rows:
+        value = table.rows[row].get(column)
+        if value is not None:
+            having.setdefault(value, set()).add(table.rows[row][person])
+    people = {table.rows[row][person] for row in rows}
+    return Crowd(people, {value: len(who) for value, who in having.items()}, set().union(*having.values()))
+
+
+def crowd_ok(text, hierarchy, whole):
+    """A condition on a crowd for a privacy model given as text; ``whole`` is the crowd of the table."""
+    name, listed = text.rstrip(")").split("(", 1)
+    args = [part.strip() for part in listed.split(",")]
+    in_order = {row[0]: whole.counts.get(row[0], 0) for row in hierarchy}
+    if name == "k":
+        return lambda found: len(found.people) >= int(args[0])
+    if name == "distinct-l":
+        return lambda found: distinct_l(found.counts, int(args[0]))
+    if name == "entropy-l":
+        return lambda found: entropy_l(found.counts, float(args[0]))
+    if name == "recursive-cl":
+        return lambda found: recursive_cl(found.counts, float(args[0]), int(args[1]))
+    if name == "beta":
+        return lambda found: beta_like(found.counts, whole.counts, float(args[0]), "enhanced" in args)
+    if name == "delta-disclosure":
+        return lambda found: delta_disclosure(found.counts, whole.counts, float(args[0]))
+    if name == "t":
+        return lambda found: t_close(found.counts, in_order, float(args[0]), args[2], hierarchy)
+    limits = thetas(whole.counts, float(args[0]), "frequency" if "by=frequency" in args else None)
+    least = int(args[1]) if name == "alpha-k" else 0
+
+    def within(found):
+        shares = {value: n / len(found.known) for value, n in found.counts.items()}
+        fine = all(share <= limits[value] * (1 + TOLERANCE) for value, share in shares.items())
+        return fine and len(found.people) >= least
+
+    return within
+
+
+def alike(table, levels, person, rows):
+    """The people whose released rows are equal as multisets, profile by profile; each as a set of people."""
+    shown = {}
+    for row in rows:
+        values = tuple(
+            released(table, name, table.rows[row][name], level)
+            for name, level in zip(table.hierarchies, levels, strict=True)
+        )
+        shown.setdefault(table.rows[row][person], []).append(values)
+    profiles = {}
+    for who, values in shown.items():
+        profiles.setdefault(tuple(sorted(Counter(values).items(), key=str)), set()).add(who)
+    return list(profiles.values())
+
+
+def suppress_classes(table, levels, ok):
+    """The published classes and the suppressed rows if just the rows of classes that are not ok go."""
+    found = classes(table, levels)
+    return [rows for rows in found if ok(rows)], [row for rows in found if not ok(rows) for row in rows]
+
+
+def suppress_people(table, levels, ok, person, profile=0):
+    """The same if everybody in a class that is not ok goes with all rows, until nothing changes.
+
+    With a profile of k, so does everybody whose profile fewer than k people have.
+    """
+    gone = set()
+    while True:
+        left = [[row for row in rows if table.rows[row][person] not in gone] for rows in classes(table, levels)]
+        left = [rows for rows in left if rows]
+        more = {table.rows[row][person] for rows in left if not ok(rows) for row in rows}
+        for who in alike(table, levels, person, [row for rows in left for row in rows]):
+            more |= who if len(who) < profile else set()
+        if not more:
+            return left, [row for row in range(len(table.rows)) if table.rows[row][person] in gone]
+        gone |= more
+
+
+class PeopleSearch(NamedTuple):
+    feasible: bool
+    cost: float | None
+    best: list  # every vector, or cut, that reaches the cost
+    fewest: int  # suppressed rows or people of any
+
+
+def search_people(table, ok, person, cost, limit, *, unit, profile=0, scheme=None, **options):
+    """The best recoding within a limit of rows or people, by trying all level vectors, or all cuts of a scheme."""
+    vectors = level_vectors(table)
+    if scheme is not None:
+        vectors = itertools.product(*(valid_partitions(scheme, rows) for rows in table.hierarchies.values()))
+    best, found, fewest = None, [], len(table.rows)
+    for levels in vectors:
+        if unit == "people":
+            published, gone = suppress_people(table, levels, ok, person, profile)
+            lost = len({table.rows[row][person] for row in gone})
+        else:
+            published, gone = suppress_classes(table, levels, ok)
+            if any(len(who) < profile for who in alike(table, levels, person, [r for rows in published for r in rows])):
+                continue
+            lost = len(gone)
+        fewest = min(fewest, lost)
+        if lost > limit:
+            continue
+        total = COSTS[cost](table, levels, published, gone, **options)
+        if best is None or total < best - TOLERANCE * max(1, abs(best)):
+            best, found = total, [levels]
+        elif total <= best + TOLERANCE * max(1, abs(best)):
+            found.append(levels)
+    return PeopleSearch(best is not None, best, found, fewest)
