@@ -87,6 +87,7 @@ def sensitive_groups(classes: CountedClasses, column: SensitiveColumn, original:
         known=classes.known(column.name, before),
         hides=column.unknown is not None,
         positions=positions,
+        of_people=classes.owners is not None,
     )
 
 

@@ -365,6 +365,7 @@ def _group_values(
         reference.ancestors,
         reference.names,
         positions=reference.positions,
+        of_people=classes.person is not None,
     )
 
 
