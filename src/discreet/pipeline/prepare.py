@@ -126,14 +126,17 @@ def prepare(settings: JobSettings, *, for_front: bool = False) -> Prepared:
             household=settings.household,
             pseudonyms=settings.pseudonyms,
         )
-        if schema.owners:
-            source.number_people(schema.owners if schema.pseudonyms else [str(schema.unit)])
         schemes = scheme_of_each(list(schema.quasi_identifiers), settings.scheme)
         trees = _hierarchies(settings.sensitive)
     if not for_front and not settings.any_scheme:
         load_ahead(settings, schema, schemes, source)
     all_levels = settings.cost.counts_values and not for_front
     with clock("count"):
+        confirmed = [*schema.keep, *kept_index]
+        undecided = None
+        if schema.owners:  # their values are searched for in other columns, and only then become numbers
+            undecided = _inspect(source, schema, confirmed, with_index=target is None)
+            source.number_people(schema.owners if schema.pseudonyms else [str(schema.unit)])
         people = None
         if population is not None:
             people = count_people(population, list(schema.quasi_identifiers), settings.missing, settings.engine)
@@ -150,14 +153,8 @@ def prepare(settings: JobSettings, *, for_front: bool = False) -> Prepared:
                 keys=_split_by(schema, schemes, settings.privacy, settings.cost),
             ),
         )
-        undecided = inspect_columns(
-            source,
-            schema.identifiers,
-            schema.insensitive,
-            [*schema.keep, *kept_index],
-            schema.sensitive_columns,
-            with_index=target is None,
-        )
+        if undecided is None:
+            undecided = _inspect(source, schema, confirmed, with_index=target is None)
         if not for_front:
             undecided.check()
     return Prepared(
@@ -173,6 +170,15 @@ def prepare(settings: JobSettings, *, for_front: bool = False) -> Prepared:
         written_as=written_as,
         undecided=undecided,
     )
+
+
+def _inspect(source: Source, schema: Schema, confirmed: Sequence[str], *, with_index: bool) -> UndecidedColumns:
+    """Inspect columns without a role. That identifiers repeat is no news where promises count people."""
+    names = list(dict.fromkeys([*schema.identifiers, *schema.owners]))
+    found = inspect_columns(
+        source, names, schema.insensitive, confirmed, schema.sensitive_columns, with_index=with_index
+    )
+    return found if schema.unit is None else replace(found, repeated={})
 
 
 def build_problem(prepared: Prepared, privacy: Sequence[PrivacyModel | str]) -> Problem:
