@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from discreet.counts import People, PersonValues
 from discreet.errors import DataError
-from discreet.runtime.integer_codes import add_up, compact
+from discreet.runtime.integer_codes import add_up, compact, distinct
 from discreet.runtime.plurals import amount
 
 __all__ = ["CountedPeople", "RowGroups", "ValueCodes", "check_present", "count_people_of_rows"]
@@ -108,10 +108,10 @@ class _Pairs(NamedTuple):
 def _values(pairs: _Pairs, codes: ValueCodes, vary: bool) -> PersonValues:
     """Return the known values of a column with each tuple and person; tuples of a person may ``vary``."""
     known, width = codes.code >= 0, codes.cardinality
-    triples = np.unique(pairs.of_groups[known] * width + codes.code[known])
+    triples = distinct(pairs.of_groups[known] * width + codes.code[known])
     of_pair, value = triples // width, triples % width
     whose = pairs.person[of_pair]
-    by_person = np.unique(whose * width + value) % width if vary else value
+    by_person = distinct(whose * width + value) % width if vary else value
     return PersonValues(
         offsets=_offsets(pairs.tuple[of_pair], pairs.tuples),
         people=whose.astype(np.int32),

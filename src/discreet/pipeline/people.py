@@ -72,7 +72,7 @@ def people_kept(counted: Counted, solution: Solution) -> int | None:
     if left is None:
         return None
     there = ~_suppressed(counted, solution)[people.members] & np.repeat(left > 0, people.of_tuples)
-    return int(np.unique(people.members[there]).size)
+    return int(np.count_nonzero(np.bincount(people.members[there], minlength=people.count)))
 
 
 def _losing(counted: Counted, solution: Solution) -> NDArray[np.bool_] | None:

@@ -33,9 +33,15 @@ def numbers_of(values: pl.Series) -> pl.Series:
     >>> numbers_of(pl.Series(["b", "a", None, "b"])).to_list()
     [1, 0, None, 1]
     """
-    table = values.to_frame().lazy()
-    people = distinct_people(table, values.name, pl.LazyFrame.collect)
-    return numbered(table, values.name, people).collect().to_series()
+    if is_category(values.dtype):
+        values = values.cast(pl.String)
+    elif values.dtype.is_float():
+        values = values.to_frame().select(normalized(values.name, values.dtype)).to_series()
+    people = values.unique().drop_nulls().sort()
+    if people.is_empty():
+        return pl.Series(values.name, [None] * len(values), dtype=pl.Int64)
+    numbers = pl.Series(np.arange(len(people)))
+    return values.replace_strict(people, numbers, default=None, return_dtype=pl.Int64)
 
 
 def numbered(plan: pl.LazyFrame, column: str, people: pl.Series) -> pl.LazyFrame:

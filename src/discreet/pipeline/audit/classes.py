@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -45,10 +46,10 @@ class ReleasedClasses:
         """The number of rows of all classes."""
         return int(self.count.sum())
 
-    @property
+    @cached_property
     def owners(self) -> int | None:
         """The number of people in all classes; None if rows are counted."""
-        return None if self.person is None else int(np.unique(self.person).size)
+        return None if self.person is None else int(np.count_nonzero(np.bincount(self.person)))
 
     def translated(
         self, columns: Sequence[str], read_back: Callable[[str, pl.Series], pl.Series], secrets: Collection[str]
@@ -88,10 +89,11 @@ class ReleasedClasses:
             count = np.zeros(cells.size, dtype=np.int64)
             np.add.at(count, index, self.count[entries])
             return cells, count
-        known = entries[self.entry]
-        both = pl.DataFrame({"cell": cell[self.entry[known]], "person": self.person[known]})
-        counts = both.group_by("cell").agg(pl.col("person").n_unique()).sort("cell")
-        return counts["cell"].to_numpy(), counts["person"].to_numpy().astype(np.int64)
+        known, people = entries[self.entry], int(self.person.max(initial=0)) + 1
+        pairs = np.sort(cell[self.entry[known]] * people + self.person[known])
+        of_cell = pairs[_first_of_each(pairs)] // people
+        start = np.flatnonzero(_first_of_each(of_cell))
+        return of_cell[start], np.diff(np.append(start, of_cell.size))
 
     def with_people(self, entry: NDArray[np.int64], person: NDArray[np.int64]) -> ReleasedClasses:
         """Return the same classes with the people who have rows of each entry; sizes become numbers of people."""
@@ -105,6 +107,13 @@ class ReleasedClasses:
         total = np.zeros(width, dtype=np.int64)
         total[cells] = count
         return total
+
+
+def _first_of_each(ordered: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return which of some numbers in order differ from the one before."""
+    first = np.ones(ordered.size, dtype=np.bool_)
+    first[1:] = ordered[1:] != ordered[:-1]
+    return first
 
 
 def read_classes(

@@ -39,7 +39,7 @@ class ReleasedPeople:
     @property
     def count(self) -> int:
         """The number of people."""
-        return int(np.unique(self.person).size)
+        return int(np.count_nonzero(np.bincount(self.person)))
 
     def joined(
         self,
@@ -84,16 +84,14 @@ def read_people(data: Any, columns: Sequence[str], secrets: Sequence[str], perso
     names = {f"c{i}": column for i, column in enumerate(dict.fromkeys([*columns, *secrets]))}
     cells = open_table(data).groups({**names, "person": person})
     check_people(person, cells["person"], cells["rows"])
-    lines = cells.select(list(names)).unique(maintain_order=True)
-    line = cells.select(list(names)).join(
-        lines.with_row_index("line"), on=list(names), nulls_equal=True, maintain_order="left"
-    )["line"]
+    lines = cells.group_by(list(names)).agg("person", "rows")
+    several = lines["rows"].list.len().to_numpy().astype(np.int64)
     return ReleasedPeople(
         tuple(names.values()),
-        lines,
-        line.to_numpy().astype(np.int64),
-        cells["person"].to_numpy().astype(np.int64),
-        cells["rows"].to_numpy().astype(np.int64),
+        lines.select(list(names)),
+        np.repeat(np.arange(several.size, dtype=np.int64), several),
+        lines["person"].explode().to_numpy().astype(np.int64),
+        lines["rows"].explode().to_numpy().astype(np.int64),
     )
 
 
