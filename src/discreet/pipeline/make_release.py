@@ -15,7 +15,7 @@ from discreet.job.files import FileStamp
 from discreet.pipeline.audit import recount, recount_population
 from discreet.pipeline.ledger import make_entry, record, two_releases
 from discreet.pipeline.mapping import Recipe
-from discreet.pipeline.people import people_kept, people_left_out, with_people
+from discreet.pipeline.people import about_people, people_kept, people_left_out, with_people
 from discreet.pipeline.prepare import Prepared
 from discreet.pipeline.provenance import OriginalTable, Provenance
 from discreet.pipeline.publish import Promises, publish
@@ -222,6 +222,7 @@ def _notes(
         [
             *measured,
             *prepared.undecided.notes(),
+            *about_people(schema, counted),
             *map(Private if suppressed else str, about_values(schema, problem, counted)),
             *about_promises(schema, problem, counted),
             *notes(prepared.source, schema, problem, prepared.schemes, counted, solution, prepared.target),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -13,13 +14,15 @@ from numpy.typing import NDArray
 from discreet.engines import ValueMap
 from discreet.pipeline.recode import leaves_out_people
 from discreet.report.columns import kept_rows
+from discreet.runtime.plurals import units
 
 if TYPE_CHECKING:
     from discreet.engines import Counted, Recoding
     from discreet.pipeline.prepare import Prepared
+    from discreet.schema import Schema
     from discreet.solve import Solution
 
-__all__ = ["draw_pseudonyms", "people_kept", "people_left_out", "with_people"]
+__all__ = ["about_people", "draw_pseudonyms", "people_kept", "people_left_out", "with_people"]
 
 
 def with_people(recoding: Recoding, prepared: Prepared, counted: Counted, solution: Solution, choices: str) -> Recoding:
@@ -44,6 +47,15 @@ def with_people(recoding: Recoding, prepared: Prepared, counted: Counted, soluti
         maps[column] = ValueMap(numbers, named.set(numbers.is_null(), None) if numbers.null_count() else named)
     columns = schema.owners if schema.pseudonyms else tuple(left_out)
     return replace(recoding, maps=maps, left_out=left_out, numbered=columns)
+
+
+def about_people(schema: Schema, counted: Counted) -> Iterator[str]:
+    """Yield what a user should know about whose rows they are."""
+    if counted.owners is not None and counted.owners.own_rows:
+        unit = units(schema.role(str(schema.unit)))
+        yield f"Every row has a value of its own in '{schema.unit}', so that {unit} are rows."
+    if schema.pseudonyms:
+        yield "Whoever gets the release sees which rows are of the same person, by their pseudonyms."
 
 
 def people_left_out(counted: Counted, solution: Solution, released: int | None) -> dict[str, int]:
