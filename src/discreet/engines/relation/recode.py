@@ -42,6 +42,7 @@ class _Recode:
         for column, people in steps.left_out.items():
             gone = relation.upload(people.to_frame("gone_person"))
             frame = frame.join(gone, left_on=[self.keys[column]], right_on=["gone_person"], how="anti")
+            frame = frame.filter(~nw.col(self.keys[column]).is_null())  # or else Ibis continues this join with the next
         if steps.shares is not None:
             frame = self._assign_groups(frame, steps.shares)
         lookups = list(steps.lookups)
