@@ -1,8 +1,8 @@
 """Whose rows they are: from counts by tuple and person to :class:`People`, numbered by the codes of their rows alone.
 
-Memory is 12 bytes for each pair of tuple and person and 8 for each triple with a sensitive value: 20 MB per million
-people whose quasi-identifiers do not vary, with one sensitive column. While they are counted it is about five times as
-much.
+Memory is 12 bytes for each pair of tuple and person, 8 for each triple with a sensitive value and 8 for each person:
+28 MB per million people whose quasi-identifiers do not vary, with one sensitive column. While they are counted it is
+about four times as much.
 """
 
 from __future__ import annotations

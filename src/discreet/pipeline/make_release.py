@@ -140,7 +140,7 @@ def _promises(
         rows=problem.whole.n - solution.suppressed_rows,
         read=prepared.stamp,
         person=schema.unit,
-        unit="row" if schema.unit is None else schema.role(schema.unit),
+        unit="row" if schema.unit is None else str(schema.role(schema.unit)),
         pseudonyms=schema.pseudonyms,
         expected_people=people_kept(counted, solution),
         weights=schema.weights,
