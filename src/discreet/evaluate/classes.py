@@ -81,7 +81,7 @@ class CountedClasses:
         """Return how many rows, or people, have each value of a sensitive column."""
         if self.owners is None:
             return add_up(self.secret[column], self.count, self.width(column))
-        values, people = self.owners.count(self.secret[column])
+        values, people = self.owners.count(self.secret[column].astype(np.int64))
         total = np.zeros(self.width(column), dtype=np.int64)
         total[values] = people
         return total

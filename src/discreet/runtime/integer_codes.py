@@ -58,8 +58,10 @@ def distinct(keys: Ints) -> Int64s:
     >>> distinct(np.array([7, 2, 7]))
     array([2, 7])
     """
-    ordered = np.sort(keys)
-    return ordered[np.concatenate([[True], ordered[1:] != ordered[:-1]])] if ordered.size else ordered
+    ordered: Int64s = np.sort(keys).astype(np.int64, copy=False)
+    first = np.ones(ordered.size, dtype=np.bool_)
+    first[1:] = ordered[1:] != ordered[:-1]
+    return np.asarray(ordered[first])
 
 
 def first_of(numbers: Ints, count: int) -> Int64s:
