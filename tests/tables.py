@@ -24,6 +24,7 @@ __all__ = [
     "coded",
     "count_table",
     "labelled_rows",
+    "people_of",
     "random_hierarchy",
     "random_node_weights",
     "random_sample",
@@ -162,7 +163,9 @@ def add_people(sample, rng, *, constant=False, missing=0.0, most=6):
     rows = [dict(row, person=number[row["person"]]) for row in rows]
     plain = sample.naive._replace(rows=rows)
     counts = count_table(plain, sample.sensitive, sample.label)
-    return Sample(plain, replace(counts, people=people_of(plain, counts, sample.sensitive)), sample.sensitive, "y")
+    return Sample(
+        plain, replace(counts, people=people_of(plain, counts, sample.sensitive)), sample.sensitive, sample.label
+    )
 
 
 def people_of(table, counts, sensitive):

@@ -6,11 +6,11 @@ import itertools
 from collections import Counter
 from typing import NamedTuple
 
-from naive.costs import COSTS
+from naive.costs import COSTS, common_ancestor
 from naive.privacy import beta_like, delta_disclosure, distinct_l, entropy_l, recursive_cl, t_close, thetas
 from naive.recoding import TOLERANCE, classes, released
-from naive.schemes import valid_partitions
-from naive.searches import level_vectors
+from naive.schemes import set_partitions, valid_partitions
+from naive.searches import Point, level_vectors
 
 
 class Crowd(NamedTuple):
@@ -131,3 +131,62 @@ def search_people(table, ok, person, cost, limit, *, unit, profile=0, scheme=Non
         elif total <= best + TOLERANCE * max(1, abs(best)):
             found.append(levels)
     return PeopleSearch(best is not None, best, found, fewest)
+
+
+def nodes_of_people(table, person, cost, budget, *, unit, vectors=None, **options):
+    """Every node as a point, by the size of its classes in people, within a budget of rows or people.
+
+    Classes go from the smallest up, all of one size together, and something always stays. If people go with all their
+    rows, a node has the largest k for which no more than the budget must go.
+    """
+    found = []
+    for levels in vectors or level_vectors(table):
+        size = {tuple(rows): len({table.rows[row][person] for row in rows}) for rows in classes(table, levels)}
+        best = None
+        for k in range(1, max(size.values()) + 1):
+            if unit == "people":
+                left, gone = suppress_people(
+                    table, levels, lambda rows, k=k: len({table.rows[row][person] for row in rows}) >= k, person
+                )
+                lost = len({table.rows[row][person] for row in gone})
+            else:
+                left = [list(rows) for rows in size if size[rows] >= k]
+                gone = [row for rows in size if size[rows] < k for row in rows]
+                lost = len(gone)
+            if left and lost <= budget:
+                best = (min(len({table.rows[row][person] for row in rows}) for rows in left), left, gone, lost)
+        k, left, gone, lost = best
+        loss = COSTS[cost](table, levels, left, gone, **options)
+        found.append(Point((k,), loss, tuple(levels), 0, lost, len(left)))
+    return found
+
+
+def best_groups_of_people(table, ok, person, cost, limit):
+    """The least cost of groups of people, who are in one group with all rows or suppressed; None if there are none.
+
+    Everything is tried. Columns are text with hierarchies; the cost is LM or NCP.
+    """
+    people, best = sorted({row[person] for row in table.rows}), None
+    rows_of = {who: [i for i, row in enumerate(table.rows) if row[person] == who] for who in people}
+    for gone in (set(some) for n in range(limit + 1) for some in itertools.combinations(people, n)):
+        left = [who for who in people if who not in gone]
+        for groups in set_partitions(left) if left else [[]]:
+            members = [[row for who in group for row in rows_of[who]] for group in groups]
+            if all(ok(rows) for rows in members):
+                total = groups_cost(table, members, sum(len(rows_of[who]) for who in gone), cost)
+                best = total if best is None else min(best, total)
+    return best
+
+
+def groups_cost(table, groups, suppressed, cost):
+    """LM or NCP of groups of rows, each of which shows the lowest common ancestors of its values."""
+    total = suppressed * float(len(table.hierarchies))
+    for rows in groups:
+        for name, hierarchy in table.hierarchies.items():
+            inside, leaves = {table.rows[row][name] for row in rows}, len(hierarchy)
+            under = 1 if len(inside) == 1 else common_ancestor(hierarchy, inside)[1]
+            if cost == "LM":
+                total += len(rows) * (under - 1) / max(leaves - 1, 1)
+            elif len(inside) > 1:
+                total += len(rows) * under / leaves
+    return total

@@ -144,7 +144,11 @@ def nearly(a, b):
 
 def front(table, budget, cost, value=len, measures=None, vectors=None, ok=None, **options):
     """The points that no node is better than, by evaluating all nodes; the first value falls along it."""
-    found = evaluated(table, budget, cost, value, measures, vectors, ok, **options)
+    return best_points(evaluated(table, budget, cost, value, measures, vectors, ok, **options))
+
+
+def best_points(found):
+    """The points that no other is better than."""
 
     def better(a, b):
         """a is as good as b in everything, and better in something."""

@@ -10,6 +10,7 @@ from discreet.counts import CountTable
 from discreet.errors import UnsupportedCombinationError, UsageError
 from discreet.problem.costs import Cost
 from discreet.problem.privacy import PrivacyModel
+from discreet.problem.privacy.k_anonymity import KAnonymity
 from discreet.problem.schemes import Scheme
 from discreet.problem.suppression import Suppression
 from discreet.runtime.arguments import levels_by_column
@@ -31,14 +32,16 @@ def check_combination(
     cost.check(table, schemes)
     _check_hierarchy(table, cost, schemes)
     kind.check(models)
-    _check_people(table, models, cost, kind)
+    _check_people(table, models, cost, kind, schemes)
     _check_models(models, kind, schemes)
     _check_partial(table, cost, kind, models, schemes)
     if not all(scheme.is_global for scheme in schemes):
         _check_local(table, cost, limited)
 
 
-def _check_people(table: CountTable, models: Sequence[PrivacyModel], cost: Cost, kind: Suppression) -> None:
+def _check_people(
+    table: CountTable, models: Sequence[PrivacyModel], cost: Cost, kind: Suppression, schemes: Sequence[Scheme]
+) -> None:
     """Refuse what is not defined, or not known, if promises count people."""
     people = table.people
     if people is None:
@@ -49,7 +52,18 @@ def _check_people(table: CountTable, models: Sequence[PrivacyModel], cost: Cost,
             "promises that count people",
             "one person may have several rows and values; choose none, a budget or class-records",
         )
-    if "labels" in cost.needs and kind.of_people and not people.constant:
+    profile = next((model for model in models if isinstance(model, KAnonymity) and model.profile), None)
+    if profile is not None and kind.name != "none" and not kind.of_people:
+        raise UnsupportedCombinationError(
+            f"The privacy model {profile.text}",
+            f"the suppression {kind.text}",
+            "leaving out some rows of a person changes the profile; choose none or a budget of people as in budget(5%)",
+        )
+    if profile is not None and not all(scheme.name in ("full-domain", "subtree") for scheme in schemes):
+        raise UnsupportedCombinationError(
+            f"The privacy model {profile.text}", "other schemes", "choose full-domain or subtree"
+        )
+    if "labels" in cost.needs and kind.of_people and (profile is not None or not people.constant):
         raise UnsupportedCombinationError(
             f"The cost {cost.name}",
             "a budget of people",

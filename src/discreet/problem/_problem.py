@@ -16,6 +16,7 @@ from discreet.problem._combinations import check_combination, check_suppressed_b
 from discreet.problem.classes import Classes
 from discreet.problem.costs import COSTS, Cost
 from discreet.problem.privacy import PRIVACY, PrivacyModel
+from discreet.problem.privacy.k_anonymity import KAnonymity
 from discreet.problem.schemes import Scheme, scheme_of_each
 from discreet.problem.suppression import SUPPRESSION, Suppression
 
@@ -84,10 +85,15 @@ class Problem:
         """The people whom promises count; None if they count rows."""
         return self.table.people
 
+    @cached_property
+    def profile(self) -> int:
+        """How many people must have the same rows, taken together; 0 if profiles do not matter."""
+        return max((model.k for model in self.privacy if isinstance(model, KAnonymity) and model.profile), default=0)
+
     @property
     def varying(self) -> bool:
-        """Whether people are counted of whom some have rows with different quasi-identifiers."""
-        return self.people is not None and not self.people.constant
+        """Whether people do not add up over classes: some have different quasi-identifiers, or profiles matter."""
+        return self.people is not None and (not self.people.constant or self.profile > 0)
 
     @property
     def limit_of_people(self) -> bool:
@@ -97,7 +103,7 @@ class Problem:
     @property
     def whole_people(self) -> bool:
         """Whether suppressing a class suppresses rows of other classes too: all those of its people."""
-        return self.varying and self.suppression.of_people
+        return self.varying and (self.suppression.of_people or self.profile > 0)
 
     @cached_property
     def limit(self) -> int:

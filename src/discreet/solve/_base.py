@@ -179,7 +179,8 @@ class LocalRecoding:
 
     ``covers`` has for each attribute what covers the values of each group, and ``show`` is what is published: the
     ``cover`` itself, or a single value, the ``mean``, ``median`` or ``mode`` of the group. If sensitive values are
-    suppressed, rows of the ``hidden`` entries stay and lose their value of the sensitive ``attribute``.
+    suppressed, rows of the ``hidden`` entries stay and lose their value of the sensitive ``attribute``. If promises
+    count people, ``of_people`` is the group of each person, with all rows.
     """
 
     tuple: IntArray
@@ -189,6 +190,7 @@ class LocalRecoding:
     show: str = "cover"
     hidden: NDArray[np.bool_] | None = None
     attribute: str | None = None
+    of_people: IntArray | None = None
 
 
 class SearchStats(TypedDict, total=False):

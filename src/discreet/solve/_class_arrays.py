@@ -236,6 +236,12 @@ class Gatherer:
         people = self.counter.classes(grouping.tuple_ids, part)
         return replace(classes, people=replace(people, population=classes.population))
 
+    def with_people(self, classes: Classes, tuples: IntArray, owner: IntArray) -> Classes:
+        """Return the same for classes given by their tuples and the class of each, class by class."""
+        if self.counter is None:
+            return classes
+        return replace(classes, people=self.counter.classes_of(tuples, owner, len(classes)))
+
     def of_rows(self, grouping: Grouping, released: Released, rows: NDArray[np.int64]) -> tuple[IntArray, Classes]:
         """Return the numbers of the classes that have some of these rows of each tuple, and the classes for costs."""
         tuples = np.flatnonzero(rows)

@@ -7,7 +7,8 @@ afresh for each recoding, from the list of who has rows with which tuple; see :m
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import cached_property
+from dataclasses import replace
+from functools import cache, cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +17,42 @@ from discreet.counts import CountTable, IntArray, People, PersonValues
 from discreet.problem import Classes
 from discreet.problem.privacy import PrivacyModel
 from discreet.problem.privacy.k_anonymity import KAnonymity
-from discreet.solve.kernels.people import add_rows_left, count_people, count_values, drop_people, peel
+from discreet.problem.privacy.l_diversity import LDiversity
+from discreet.runtime.integer_codes import add_up, numbered
+from discreet.solve._kernel_loading import two_rows, warm_up
+from discreet.solve.kernels.people import (
+    ValueEntries,
+    add_keys,
+    add_rows_left,
+    count_apart,
+    count_people,
+    count_values,
+    count_values_apart,
+    drop_people,
+    peel,
+)
 
-__all__ = ["PeopleCounter"]
+__all__ = ["PeopleCounter", "load_people_kernels"]
 
 _Mask = NDArray[np.bool_]
+_SEED = 0x5EED
+"""The random numbers of classes are always the same; whatever is found by them is evaluated exactly."""
+
+
+@cache
+def load_people_kernels() -> None:
+    """Load the kernels, or compile them the first time ever, on a table of two rows."""
+    warm_up("counting people", _count_two_rows)
+
+
+def _count_two_rows() -> None:
+    values = PersonValues(np.arange(3), np.arange(2), np.arange(2), np.ones(2, dtype=np.int64))
+    people = People(2, np.arange(3), np.arange(2), np.ones(2, dtype=np.int64), {"s": values})
+    counter = PeopleCounter(replace(two_rows(), people=people), people, ["s"])
+    ids, models = np.zeros(2, dtype=np.int32), (LDiversity(2, "s"), KAnonymity(3, profile=True), KAnonymity(3))
+    for model in models:
+        counter.rows_left(counter.suppress(ids, 1, [model], 1))
+    counter.classes_of(ids, ids, 1)
 
 
 class PeopleCounter:
@@ -33,6 +65,8 @@ class PeopleCounter:
         self.person = people.members[order].astype(np.int32)
         self.tuples = np.repeat(np.arange(table.tuples, dtype=np.int32), np.diff(people.offsets))[order]
         self.rows = people.rows[order].astype(np.int64)
+        self._offsets, self._members = people.offsets.astype(np.int64), people.members.astype(np.int64)
+        self._stamp, self._last = 0, dict[str, NDArray[np.int64]]()
         self.first = np.searchsorted(self.person, np.arange(people.count + 1)).astype(np.int64)
         self.values = {name: _ByPerson(people.sensitive[name], table.sensitive[name].cardinality) for name in columns}
 
@@ -57,17 +91,71 @@ class PeopleCounter:
                 known[name] = _counted(entries.person, entries.tuples, ids, alive, part)
         return Classes(units, self.sizes(ids, part, alive), sensitive=sensitive, known=known)
 
-    def suppress(self, ids: IntArray, count: int, models: Sequence[PrivacyModel], step: int) -> _Mask:
+    def classes_of(self, tuples: IntArray, owner: IntArray, count: int) -> Classes:
+        """Return ``count`` classes as models see them, given tuples with the class of each, class by class.
+
+        One tuple may be in several classes. This takes time in proportion to the tuples given, not to the table.
+        """
+        where, whose = tuples.astype(np.int32, copy=False), owner.astype(np.int32, copy=False)
+        people, units = self.people, self.table.units
+        sizes = np.zeros(count, dtype=np.int64)
+        stamp, self._stamp = self._stamp, self._stamp + count
+        count_apart(self._offsets, self._members, where, whose, stamp, self._marks("", people.count), sizes)
+        sensitive, known = {}, {}
+        for name, each in self.values.items():
+            sensitive[name] = np.zeros((count, each.width), dtype=np.int64)
+            marks = self._marks(f"values of {name}", people.count * each.width)
+            count_values_apart(each.entries, where, whose, stamp, marks, sensitive[name])
+            if units.sensitive[name].overlaps:
+                known[name] = np.zeros(count, dtype=np.int64)
+                marks = self._marks(f"known of {name}", people.count)
+                count_apart(each.entries.offsets, each.entries.people, where, whose, stamp, marks, known[name])
+        return Classes(units, sizes, sensitive=sensitive, known=known)
+
+    def _marks(self, what: str, size: int) -> NDArray[np.int64]:
+        """Return for whom each mark was counted last; see :func:`count_apart`."""
+        if what not in self._last:
+            self._last[what] = np.full(size, -1, dtype=np.int64)
+        return self._last[what]
+
+    def suppress(
+        self,
+        ids: IntArray,
+        count: int,
+        models: Sequence[PrivacyModel],
+        step: int,
+        alive: _Mask | None = None,
+        *,
+        exact: bool = False,
+    ) -> _Mask:
         """Return who is left once everybody in a class that breaks a model is suppressed, until none does.
 
-        ``step`` classes are judged at a time. Where models hold for any superset, those left are the largest set of
-        people whose classes are all ok, and a larger one in every more general recoding.
+        ``step`` classes are judged at a time; only those ``alive`` are there to begin with. Where models hold for any
+        superset, those left are the largest set of people whose classes are all ok, and a larger one in every more
+        general recoding. With ``exact`` profiles are not compared by hash.
         """
-        alive = self.everybody.copy()
+        alive = (self.everybody if alive is None else alive).copy()
         ids = ids.astype(np.int32, copy=False)
+        sizes_only = all(type(model) is KAnonymity for model in models)
+        profile = max((m.k for m in models if isinstance(m, KAnonymity) and m.profile), default=0)
+        numbers = self.profiles(ids, count, exact=exact) if profile > 1 else None
+        while numbers is not None:
+            # Whoever has a rare profile goes; the profiles of others stay as they are, and only get rarer.
+            alive &= np.bincount(numbers[alive], minlength=int(numbers.max()) + 1)[numbers] >= profile
+            before = np.count_nonzero(alive)
+            if not sizes_only:
+                alive = self._suppress(ids, count, models, step, alive)
+            if np.count_nonzero(alive) == before:
+                return alive
+        return self._suppress(ids, count, models, step, alive)
+
+    def _suppress(
+        self, ids: NDArray[np.int32], count: int, models: Sequence[PrivacyModel], step: int, alive: _Mask
+    ) -> _Mask:
+        """Do the same for classes alone."""
         if all(type(model) is KAnonymity for model in models):
             smallest = max((model.minimum_size for model in models), default=1)
-            sizes, last = self.sizes(ids, slice(0, count)), np.full(count, -1, dtype=np.int32)
+            sizes, last = self.sizes(ids, slice(0, count), alive), np.full(count, -1, dtype=np.int32)
             if sizes.min(initial=smallest) < smallest:
                 peel(self.first, self.tuples, ids, smallest, last, sizes, alive)
             return alive
@@ -79,6 +167,30 @@ class PeopleCounter:
                 ok[part] = np.logical_and.reduce([model.ok(classes) for model in models]) | (classes.sizes == 0)
             if not drop_people(self.person, self.tuples, ids, ok, alive):
                 return alive
+
+    def profiles(self, ids: NDArray[np.int32], count: int, *, exact: bool) -> NDArray[np.int64]:
+        """Return the profile of each person, numbered: equal if they have equally many rows of every class.
+
+        A search compares sums of random numbers, one for each row by its class: different profiles have different sums
+        but for one in 2^64. What is released is compared exactly, class by class.
+        """
+        if not exact:
+            keys = np.random.default_rng(_SEED).integers(0, 1 << 64, size=count, dtype=np.uint64)
+            digest = np.zeros(self.people.count, dtype=np.uint64)
+            add_keys(self.person, self.tuples, self.rows, ids, keys, digest)
+            return np.unique(digest, return_inverse=True)[1].reshape(-1)
+        cells, entry = np.unique(self.person.astype(np.int64) * count + ids[self.tuples], return_inverse=True)
+        times = add_up(entry.reshape(-1), self.rows, cells.size)
+        first = np.searchsorted(cells, np.arange(self.people.count) * np.int64(count))
+        length = np.diff(first, append=cells.size)
+        number = length.astype(np.int64)
+        for at in range(int(length.max(initial=0))):
+            some = np.flatnonzero(length > at)
+            held = first[some] + at
+            columns = [(number[some], int(number.max()) + 1), (cells[held] % count, count)]
+            new, _ = numbered(some.size, [*columns, (times[held], int(times.max()) + 1)])
+            number[some] = int(number.max()) + 1 + new
+        return np.unique(number, return_inverse=True)[1].reshape(-1)
 
     def rows_left(self, alive: _Mask) -> NDArray[np.int64]:
         """Return the rows of each tuple that belong to those left."""
@@ -94,6 +206,9 @@ class _ByPerson:
         order = np.argsort(values.people, kind="stable")
         owner = np.repeat(np.arange(values.offsets.size - 1), np.diff(values.offsets))[order]
         self.width = max(width, 1)
+        self.entries = ValueEntries(
+            values.offsets.astype(np.int64), values.people.astype(np.int64), values.values.astype(np.int64)
+        )
         self.person = values.people[order].astype(np.int32)
         self.tuples = owner.astype(np.int32)
         self.cell = owner * self.width + values.values[order]

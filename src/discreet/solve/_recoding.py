@@ -124,7 +124,7 @@ class Recoder:
         problem, gatherer, counter = self.problem, self.gatherer, self.gatherer.counter
         assert counter is not None
         count, weights = grouping.sizes.size, problem.table.weights
-        alive = counter.suppress(grouping.ids, count, problem.privacy, gatherer.at_once)
+        alive = counter.suppress(grouping.ids, count, problem.privacy, gatherer.at_once, exact=True)
         left = counter.rows_left(alive)
         kept = add_up(grouping.ids, left, count)
         if problem.cost.additive:

@@ -35,7 +35,8 @@ class Theta(Axis):
     def values(self, classes: Classes) -> FloatArray:
         """Return the largest share of a known value in each class, negated; 0 if no value is known."""
         counts = classes.sensitive[str(self.column)]
-        return np.asarray(-counts.max(axis=1) / np.maximum(counts.sum(axis=1), 1))
+        known = classes.known.get(str(self.column), counts.sum(axis=1))
+        return np.asarray(-counts.max(axis=1) / np.maximum(known, 1))
 
     def shown(self, value: float) -> float:
         """Return the share."""

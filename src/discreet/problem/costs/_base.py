@@ -39,14 +39,14 @@ class Separable:
     penalty: Sequence[FloatArray]
     block_rate: Callable[[int, IntArray, IntArray], FloatArray] | None = None
 
-    def sums(self, table: CountTable) -> tuple[float, FloatArray]:
+    def sums(self, table: CountTable, *, always: bool = False) -> tuple[float, FloatArray]:
         """Return the penalty of a suppressed row beyond its offset, and columns to add up over the tuples of a class.
 
         The columns are the moments of each attribute and, last, the penalties. If every moment is 1 and every row has
-        the same penalty, there are no columns; otherwise the penalty returned is 0.
+        the same penalty, there are no columns, unless they are ``always`` wanted; otherwise the penalty returned is 0.
         """
         plain = [p - o for p, o in zip(self.penalty, self.offset, strict=True)]
-        if all((m == 1).all() for m in self.moment) and all((p == p[0]).all() for p in plain):
+        if not always and all((m == 1).all() for m in self.moment) and all((p == p[0]).all() for p in plain):
             return float(sum(p[0] for p in plain)), np.zeros((table.tuples, 0))
         columns = [moment[codes] * table.weights for moment, codes in zip(self.moment, table.codes, strict=True)]
         rest = sum(p[codes] for p, codes in zip(plain, table.codes, strict=True)) * table.weights

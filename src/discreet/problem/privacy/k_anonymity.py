@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.counts import CountTable
+from discreet.errors import Argument, UsageError
 from discreet.problem.classes import Classes
 from discreet.problem.privacy._base import PRIVACY, Groups, PrivacyModel
-from discreet.runtime.arguments import whole_number
+from discreet.runtime.arguments import switch, whole_number
 from discreet.runtime.parts import NumberControl
 
 __all__ = ["KAnonymity"]
@@ -19,10 +20,13 @@ __all__ = ["KAnonymity"]
 @PRIVACY.register
 @dataclass(frozen=True)
 class KAnonymity(PrivacyModel):
-    """Every class has at least ``k`` rows.
+    """Every class has at least ``k`` rows or, if promises count people, ``k`` people.
 
-    >>> KAnonymity(5).text
-    'k(5)'
+    With ``profile`` whoever knows all rows of a person still finds ``k`` people: as many have the same released
+    quasi-identifiers in all their rows, each equally often. Then every class has ``k`` people, too.
+
+    >>> KAnonymity(5).text, KAnonymity(5, profile=True).text
+    ('k(5)', 'k(5, profile=true)')
     """
 
     name = "k"
@@ -42,16 +46,25 @@ class KAnonymity(PrivacyModel):
     favors_even = True
 
     k: int
+    profile: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "k", whole_number(self.k, "k of k-anonymity", least=1))
+        switch(self.profile, "profile of k-anonymity")
+
+    @property
+    def words(self) -> str:
+        """The promise as a sentence."""
+        if not self.profile:
+            return super().words
+        return f"Every person is one of at least {self.k} whose rows, taken together, look the same."
 
     def ok(self, classes: Classes) -> NDArray[np.bool_]:
-        """Return for each class whether it has k rows."""
+        """Return for each class whether it has k rows; profiles are those of people, see ``Problem.profile``."""
         return classes.sizes >= self.k
 
     def reached(self, groups: Groups) -> float:
-        """Return the size of the smallest class; infinite if there is no class."""
+        """Return the size of the smallest class, or of the rarest profile if that is what groups are; else infinite."""
         return float(groups.sizes.astype(np.float64).min(initial=np.inf))
 
     def satisfied_by(self, reached: float) -> bool:
@@ -64,5 +77,11 @@ class KAnonymity(PrivacyModel):
         return self.k
 
     def check(self, table: CountTable) -> None:
-        """Raise an InfeasibleError if the whole table has fewer than k rows."""
+        """Raise an error if nobody says whose rows a profile is made of, or if the whole table has fewer than k."""
+        if self.profile and table.unit != "person":
+            raise UsageError(
+                f"'{self.text}' looks at all rows of a person; name the column that says whose they are as ",
+                Argument("person"),
+                ".",
+            )
         self.need_rows(table, self.k, f"k can be {table.n:,} at most")

@@ -106,7 +106,8 @@ def lay_out_cuts(problem: Problem, techniques: CutTechniques) -> CutState:
     pricing = _pricing(problem, separable, compiled)
     histogram = _histogram(problem, pricing.price) if compiled else None
     merged = _merged_tuples(codes, merge=any(problem.lowest))
-    cells = _cells(table, codes, merged, stride, pricing.sums, histogram, chained=not compiled)
+    counted = table.units if compiled or (problem.limit_of_people and not problem.varying) else table
+    cells = _cells(counted, codes, merged, stride, pricing.sums, histogram, chained=not compiled)
     count = cells.first_cells
     looks_ahead = tight and techniques.update and compiled and count <= _MOST_LOOK_AHEAD
     labels = table.labels.cardinality if pricing.price == MINORITY and table.labels is not None else 1
@@ -118,8 +119,8 @@ def lay_out_cuts(problem: Problem, techniques: CutTechniques) -> CutState:
         price=pricing.price,
         smallest=float(_smallest(problem, suppression)),
         distinct=float(distinct),
-        rows=float(table.n),
-        limit=float(problem.limit),
+        rows=float(table.units.n if compiled else table.n),
+        limit=float(_limit(problem, compiled)),
         penalty=float(pricing.penalty),
         value_penalty=float(problem.cost.value_penalty(table) or 0.0),
         ambiguous=problem.suppression.keeps_ambiguous,
@@ -131,6 +132,7 @@ def lay_out_cuts(problem: Problem, techniques: CutTechniques) -> CutState:
         theta=theta,
         owner=owner,
         stride=stride,
+        summed=not problem.whole_people,
     )
     work = _workspace(count, tree, theta.size, owner.size, cells.sums.shape[1])
     stacks = _stacks(cut_tree, cells, min(techniques.top, cut_tree.cuts()))
@@ -140,7 +142,12 @@ def lay_out_cuts(problem: Problem, techniques: CutTechniques) -> CutState:
 
 
 def is_compiled(problem: Problem, separable: Separable | None) -> bool:
-    """Whether the kernels know all models and the cost, and at most one sensitive attribute matters."""
+    """Whether the kernels know all models and the cost, and at most one sensitive attribute matters.
+
+    Where people are counted, they take people for rows and the rows of costs for sums.
+    """
+    if problem.people is not None and not _counts_like_rows(problem, separable):
+        return False
     whole = problem.divided is None and not problem.suppression.hides_values
     known = {KAnonymity, LDiversity} if whole else {KAnonymity}
     attributes = {model.attribute for model in problem.privacy if isinstance(model, ThresholdModel | LDiversity)}
@@ -158,6 +165,21 @@ def is_compiled(problem: Problem, separable: Separable | None) -> bool:
     ):
         return False  # the kernels take all rows of a class for equally dear to suppress
     return separable is not None or problem.cost.compiled is not None
+
+
+def _counts_like_rows(problem: Problem, separable: Separable | None) -> bool:
+    """Whether people add up like rows, each with one value, and the limit does not count rows."""
+    if problem.varying or separable is None or (problem.suppression.is_budget and not problem.limit_of_people):
+        return False
+    columns = (model.column for model in problem.privacy if isinstance(model, ThresholdModel))
+    return not any(problem.table.units.sensitive[column].overlaps for column in columns)
+
+
+def _limit(problem: Problem, compiled: bool) -> int:
+    """What the limit is in terms of the rows of cells: people where these are people."""
+    if compiled and problem.people is not None:
+        return min(problem.limit, problem.people.count)
+    return problem.row_limit if problem.whole_people else problem.limit
 
 
 def _suppression(problem: Problem) -> int:
@@ -194,7 +216,7 @@ def _pricing(problem: Problem, separable: Separable | None, compiled: bool) -> _
         assert table.labels is not None
         return _Pricing(MINORITY, dense(table.labels, table.tuples).astype(np.float64), 1.0)
     offsets = [offset[code] * table.weights for offset, code in zip(separable.offset, table.codes, strict=True)]
-    penalty, sums = separable.sums(table)
+    penalty, sums = separable.sums(table, always=problem.people is not None)
     return _Pricing(SUMS if sums.shape[1] else SEPARABLE, sums, penalty, float(np.sum(offsets)))
 
 
@@ -204,7 +226,7 @@ def _histogram(problem: Problem, price: int) -> Histogram | None:
         if isinstance(model, ThresholdModel | LDiversity):
             if _suppression(problem) == VIOLATING_RECORDS and price == MINORITY:
                 return problem.table.joint[model.column]
-            return problem.table.sensitive[model.column]
+            return problem.table.units.sensitive[model.column]
     return None
 
 
@@ -215,7 +237,7 @@ def _thresholds(problem: Problem, histogram: Histogram | None, labels: int) -> t
     theta = np.full(histogram.cardinality // labels, _UNLIMITED)
     for model in problem.privacy:
         if isinstance(model, ThresholdModel):
-            own = problem.table.sensitive[model.column]
+            own = problem.table.units.sensitive[model.column]
             thetas = np.where(own.totals > 0, model.thetas(own.totals, own.labels) * (1 + TOLERANCE), _UNLIMITED)
             theta = np.minimum(theta, thetas)
     return theta, (np.arange(histogram.cardinality) // labels).astype(np.int32)

@@ -17,6 +17,7 @@ from discreet.runtime.arguments import number, one_of, switch, whole_number
 from discreet.solve._base import SOLVERS, Budget, Progress, ProgressCallback, Solution, Solver, nothing_found
 from discreet.solve._class_arrays import Released
 from discreet.solve._kernel_loading import two_rows, warm_up
+from discreet.solve._people import load_people_kernels
 from discreet.solve._recoding import Recoder, smallest_budget
 from discreet.solve.cuts.evaluator import ClassEvaluator
 from discreet.solve.cuts.kernels.bounds import price_cells
@@ -98,6 +99,7 @@ class CutsSolver(Solver):
         {"none", "budget", "class-records", "violating-records", "class-values", "violating-values"}
     )
     exact: ClassVar[bool] = True
+    sees_people: ClassVar[bool] = True
 
     order: str = "entropy"
     bounds: str = "tight"
@@ -133,6 +135,8 @@ class CutsSolver(Solver):
         self.check(problem)
         with budget.paused():
             compile_ahead()
+            if problem.people is not None:
+                load_people_kernels()
         search = CutSearch(self, problem, budget, progress)
         complete = search.run()
         if not search.found:
@@ -195,7 +199,7 @@ class CutSearch:
         else:
             price_cells(self.state.arrays, 0, self.state.arrays.cells.first_cells)
         start(self.state.arrays)
-        self.least = float(self.state.total["bound"])
+        self.least = float(self.state.total["bound"] + self.state.total["surplus"])
         outcome = PAUSE
         try:
             if self.solver.incumbent:
@@ -247,10 +251,12 @@ class CutSearch:
 
     def _descend_externally(self) -> None:
         """The greedy descent where classes are evaluated outside the kernels."""
+        summed = self.state.arrays.rules.summed
         while self.state.now["open"] and not self._over:
+            now = float(self.state.total["cost"] if summed else self.state.total["exact"])
             costs = [self._cost_specialized(position) for position in range(int(self.state.now["open"]))]
             position = int(np.argmin(costs))
-            if not np.isfinite(costs[position]) or costs[position] > self.state.total["cost"] * (1 + _ROUNDING):
+            if not np.isfinite(costs[position]) or costs[position] > now * (1 + _ROUNDING):
                 break
             self._step(position, SPECIALIZED)
             self._report()
@@ -259,8 +265,9 @@ class CutSearch:
         """Return the cost of the cut with one more value specialized; infinite if it is not allowed."""
         self._step(position, SPECIALIZED)
         total = self.state.total
-        allowed = total["wrong"] == 0 and total["gone"] <= self.problem.limit
-        cost = float(total["cost"]) if allowed else np.inf
+        rules = self.state.arrays.rules
+        allowed = total["wrong"] == 0 and total["gone"] <= rules.limit
+        cost = float(total["cost"] if rules.summed else total["exact"]) if allowed else np.inf
         backtrack(self.state.arrays)
         return cost
 
@@ -307,10 +314,10 @@ class CutSearch:
         On the way up every value that was still to be locked is locked, to see which bound that gives.
         """
         stacks, now = self.state.arrays.stacks, self.state.now
-        bound = float(self.state.total["bound"])
+        bound = float(self.state.total["bound"] + self.state.total["surplus"])
         if now["phase"] == SETTLE:  # interrupted between a step and its evaluation
             backtrack(self.state.arrays)
-            bound = float(self.state.total["bound"])
+            bound = float(self.state.total["bound"] + self.state.total["surplus"])
         elif now["phase"] == BACKTRACK:
             bound = np.inf
         while now["depth"] > 0:
@@ -326,7 +333,7 @@ class CutSearch:
         """Return the bound with an open value locked."""
         self._step(position, LOCKED)
         total = self.state.total
-        bound = np.inf if total["dead"] > 0 else float(total["bound"])
+        bound = np.inf if total["dead"] > 0 else float(total["bound"] + total["surplus"])
         backtrack(self.state.arrays)
         return bound
 
@@ -395,7 +402,7 @@ def _infeasible(problem: Problem, budget: Budget, stats: dict[str, Any]) -> Solu
     if problem.superset_closed or problem.suppression.hides_values:
         top = tuple(a.ancestors[level] for a, level in zip(problem.table.attributes, problem.highest, strict=True))
         fewest = smallest_budget(problem, Released.by_blocks(problem.table, top))
-    else:
+    elif not problem.limit_of_people:
         easier = replace(problem, cost=RowsLost(), suppression=ClassRecords())
         search = CutSearch(CutsSolver(), easier, Budget(_PATIENCE, stop=budget.stop), None)
         if search.run() and search.found:

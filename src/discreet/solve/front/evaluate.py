@@ -19,9 +19,10 @@ from discreet.counts import FloatArray, IntArray
 from discreet.problem import Axis, Classes, Problem
 from discreet.problem.axes.k import K
 from discreet.problem.costs import Cost
-from discreet.solve._class_arrays import Released
+from discreet.solve._class_arrays import ClassArrays, Released
 from discreet.solve.front.kernels.run import SizeTally, evaluate_node
 from discreet.solve.front.kernels.state import NodeOutcome, ProfileEntry
+from discreet.solve.front.people import PeopleOfNode, check_axes
 from discreet.solve.kernels.records import Records, extended, record, records
 from discreet.solve.lattice.evaluate import NodeEvaluator
 from discreet.solve.lattice.layout import lay_out
@@ -119,6 +120,9 @@ class _NodeClasses:
     """The classes of a node, class by class."""
 
     sizes: FloatArray
+    """What the limit counts: rows, or people."""
+    judged: IntArray
+    """What promises and axes count: people, if they count people."""
     values: list[FloatArray]
     """One array for each axis."""
     ok: NDArray[np.bool_]
@@ -129,7 +133,7 @@ class _NodeClasses:
     floor: FloatArray
     """What its rows cost at least at this node and every node above."""
     must_go: int
-    """Rows that are suppressed at least, here and below, to keep the promises."""
+    """Rows, or people, that are suppressed at least, here and below, to keep the promises."""
 
 
 class FrontEvaluator:
@@ -137,6 +141,8 @@ class FrontEvaluator:
 
     def __init__(self, problem: Problem, axes: Sequence[Axis], grid: FloatArray | None = None) -> None:
         self.problem, self.axes = problem, axes
+        if problem.whole_people:
+            check_axes(axes)
         columns = [column for axis in axes for column in axis.columns]
         self.evaluator = NodeEvaluator(problem, columns=columns)
         self.grid = np.zeros(0) if grid is None else grid
@@ -149,9 +155,11 @@ class FrontEvaluator:
         grouping, arrays = self.evaluator.group(node)
         released = Released.by_levels(problem.table, node)
         gatherer = self.evaluator.gatherer
+        if problem.whole_people:
+            return self._of_people(PeopleOfNode(problem, gatherer, self.evaluator.bounds, grouping), arrays, released)
         found = self._classes(gatherer.portions(grouping, arrays, released), grouping.sizes)
         kept, lost = _stays(found.values[0], found.sizes, found.ok, problem.limit)
-        point = bool(kept.any()) and (not self.promises or problem.holds(grouping.sizes[kept]))
+        point = bool(kept.any()) and (not self.promises or problem.holds(found.judged[kept]))
         loss, total = np.inf, -np.inf
         profile = records(ProfileEntry, 0)
         if cost.additive:
@@ -165,7 +173,7 @@ class FrontEvaluator:
             if self.axes[0].superset_closed and not self.axes[0].of_table:
                 profile = _profile(found.values[0][~kept], (found.suppressed - found.floor)[~kept])
         elif not cost.additive:
-            total = cost.lower(whole, problem.limit)
+            total = cost.lower(whole, problem.row_limit)
         return FrontEvaluation(
             self._reached(found, kept) if point else (-np.inf,) * len(self.axes),
             loss if point else np.inf,
@@ -177,15 +185,36 @@ class FrontEvaluator:
             self._most_below(found),
         )
 
+    def _of_people(self, people: PeopleOfNode, arrays: ClassArrays, released: Released) -> FrontEvaluation:
+        """Evaluate a node where people are suppressed with all their rows."""
+        models = self.problem.privacy if self.promises else ()
+        found = people.evaluate(models, arrays, released)
+        point = found.k > 0
+        profile = records(ProfileEntry, len(found.profile))
+        for entry, (value, extra) in enumerate(found.profile):
+            profile[entry].value, profile[entry].extra = value, extra
+        return FrontEvaluation(
+            (float(found.k) if point else -np.inf,),
+            found.loss if point else np.inf,
+            found.total,
+            found.lost,
+            found.classes,
+            profile,
+            self._worse(found.sizes, found.sizes),
+            (np.inf if found.possible else -np.inf,) if self.promises else (),
+        )
+
     def _classes(self, portions: Iterable[tuple[slice, Classes]], sizes: IntArray) -> _NodeClasses:
         """Evaluate the axes, the promises and the cost for each class, in one pass over the portions."""
         problem, cost, none = self.problem, self.problem.cost, np.zeros(0)
         values: list[list[FloatArray]] = [[] for _ in self.axes]
         published, suppressed, floor, ok, must_go = [none], [none], [none], [np.zeros(0, dtype=np.bool_)], 0
         plain = cost.additive and type(cost).floor is Cost.floor
+        judged = [np.zeros(0, dtype=np.int64)]
         for _, classes in portions:
+            judged.append(classes.judged.sizes)
             for axis, numbers in zip(self.axes, values, strict=True):
-                numbers.append(axis.values(classes))
+                numbers.append(axis.values(classes.judged))
             if self.promises:
                 ok.append(problem.ok(classes))
                 must_go += int(self.evaluator.bounds.forced_rows(classes, ok[-1]).sum())
@@ -196,8 +225,10 @@ class FrontEvaluator:
             suppressed.append(cost.suppressed(classes))
             if cost.superadditive:
                 floor.append(published[-1] if plain else cost.floor(classes, 1))
+        people = np.concatenate(judged)
         return _NodeClasses(
-            sizes=np.asarray(sizes, dtype=np.float64),
+            sizes=np.asarray(people if problem.limit_of_people else sizes, dtype=np.float64),
+            judged=people,
             values=[np.concatenate(numbers) for numbers in values],
             ok=np.concatenate(ok),
             published=np.concatenate(published),
@@ -209,7 +240,7 @@ class FrontEvaluator:
     def _reached(self, found: _NodeClasses, kept: NDArray[np.bool_]) -> tuple[float, ...]:
         """Return the value of the node on each axis."""
         each = zip(self.axes, found.values, strict=True)
-        return tuple(axis.of(values[kept], found.sizes[kept]) for axis, values in each)
+        return tuple(axis.of(values[kept], found.judged[kept].astype(np.float64)) for axis, values in each)
 
     def _most_below(self, found: _NodeClasses) -> tuple[float, ...]:
         """Return for each axis what no node below can exceed; empty if the search does not need it."""
@@ -218,20 +249,26 @@ class FrontEvaluator:
         if len(self.axes) == 1 and not self.promises:
             return ()
         each = zip(self.axes, found.values, strict=True)
-        return tuple(_most_below(axis, values, found.sizes, self.problem.limit) for axis, values in each)
+        limit, varying = self.problem.limit, self.problem.varying
+        return tuple(
+            np.inf if varying and not axis.superset_closed else _most_below(axis, values, found, limit)
+            for axis, values in each
+        )
 
     def smallest_kept(self, node: IntArray) -> int:
-        """Return the rows of the smallest class that a node publishes."""
+        """Return the rows, or people, of the smallest class that a node publishes."""
+        if self.problem.whole_people:
+            return int(self.evaluate(node).values[0])
         grouping, portions = self.evaluator.portions(node)
-        each = [(self.axes[0].values(classes), self.problem.ok(classes)) for _, classes in portions]
-        first, ok = (np.concatenate(parts) for parts in zip(*each, strict=True))
-        kept, _ = _stays(first, np.asarray(grouping.sizes, dtype=np.float64), ok, self.problem.limit)
-        return int(grouping.sizes[kept].min())
+        found = self._classes(portions, grouping.sizes)
+        ok = found.ok if self.promises else np.ones(found.judged.size, dtype=np.bool_)
+        kept, _ = _stays(found.values[0], found.sizes, ok, self.problem.limit)
+        return int(found.judged[kept].min())
 
     def class_values(self, node: IntArray) -> FloatArray:
         """Return the value of every class of a node on the first axis."""
         _, portions = self.evaluator.portions(node)
-        return np.concatenate([self.axes[0].values(classes) for _, classes in portions])
+        return np.concatenate([self.axes[0].values(classes.judged) for _, classes in portions])
 
     def _worse(self, values: FloatArray, sizes: FloatArray) -> FloatArray:
         """Rows in classes worse than each value of the grid."""
@@ -264,16 +301,16 @@ def _budget_rule(values: FloatArray, sizes: FloatArray, limit: int) -> tuple[flo
     return float(least), int(rows[gone - 1]) if gone else 0
 
 
-def _most_below(axis: Axis, values: FloatArray, sizes: FloatArray, limit: int) -> float:
+def _most_below(axis: Axis, values: FloatArray, found: _NodeClasses, limit: int) -> float:
     """What no node below can exceed, whichever rows it suppresses.
 
     A node below that reaches c suppresses all rows of the classes worse than c where more rows never make a class
     worse; and at least one row of each such class where the union of two classes is never worse than both.
     """
     if axis.of_table:
-        return axis.of(values, sizes) if axis.union_closed and limit == 0 else np.inf
+        return axis.of(values, found.judged.astype(np.float64)) if axis.union_closed and limit == 0 else np.inf
     if axis.superset_closed:
-        return _budget_rule(values, sizes, limit)[0]
+        return _budget_rule(values, found.sizes, limit)[0]
     if axis.union_closed and values.size > limit:
         return float(np.partition(values, limit)[limit])
     return np.inf

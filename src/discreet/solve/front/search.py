@@ -13,6 +13,7 @@ from discreet.problem import Axis, Problem
 from discreet.problem.axes.k import K
 from discreet.solve._base import Budget
 from discreet.solve._kernel_loading import two_rows, warm_up
+from discreet.solve._people import load_people_kernels
 from discreet.solve.front.evaluate import CompiledFrontEvaluator, FrontEvaluator, has_compiled_front
 from discreet.solve.front.found import FoundFront, FoundPoint, FrontCallback, FrontProgress
 from discreet.solve.front.kernels.prediction import FrontPredictor, choose_node, learn
@@ -48,6 +49,8 @@ def exact_front(
         return approximate_front(problem, axes[0], budget, progress)
     with budget.paused():
         _load_kernels(compiled=has_compiled_front(problem, axes))
+        if problem.people is not None:
+            load_people_kernels()
     return _exact_front(problem, axes[0], budget, progress)
 
 

@@ -124,8 +124,8 @@ def make_search(problem: Problem, axis: Axis, span: NDArray[np.int64], totals: F
     bound["low"][:] = -np.inf if totals is None else totals
     bound["least"][:] = -np.inf
     bound["due"][:] = bound["most"][:] = np.inf
-    monotone = axis.superset_closed or (axis.union_closed and problem.limit == 0)
-    if axis.of_table and problem.limit > 0:
+    monotone = axis.superset_closed or (axis.union_closed and problem.limit == 0 and not problem.varying)
+    if axis.of_table and (problem.limit > 0 or problem.varying):
         monotone = False
     absolute, relative = equal_losses(problem)
     return FrontSearch(

@@ -7,16 +7,36 @@ an entry counts if its person is another one. That takes one pass without sortin
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.solve.kernels.jit import kernel
 
-__all__ = ["add_rows_left", "count_people", "count_values", "drop_people", "peel"]
+__all__ = [
+    "ValueEntries",
+    "add_keys",
+    "add_rows_left",
+    "count_apart",
+    "count_people",
+    "count_values",
+    "count_values_apart",
+    "drop_people",
+    "peel",
+]
 
 Codes = NDArray[np.int32]
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
+
+
+class ValueEntries(NamedTuple):
+    """Who has which value with each tuple, as compressed sparse rows."""
+
+    offsets: Ints
+    people: Ints
+    values: Ints
 
 
 @kernel
@@ -52,6 +72,38 @@ def count_values(
                 if last[c, v] != p:
                     last[c, v] = p
                     count[c, v] += 1
+
+
+@kernel
+def count_apart(
+    offsets: Ints, marks: Ints, tuples: Codes, owner: Codes, stamp: int, last: Ints, count: Ints
+) -> None:  # last, count OUT
+    """Add up the distinct marks of each owner; entries (tuple, owner) are owner by owner.
+
+    The marks of tuple t are ``marks[offsets[t]:offsets[t + 1]]``. The owner a mark was counted for last is kept with
+    the mark, as a number from ``stamp`` on that no earlier call has used.
+    """
+    for e in range(tuples.size):
+        now = stamp + owner[e]
+        for at in range(offsets[tuples[e]], offsets[tuples[e] + 1]):
+            if last[marks[at]] != now:
+                last[marks[at]] = now
+                count[owner[e]] += 1
+
+
+@kernel
+def count_values_apart(
+    entries: ValueEntries, tuples: Codes, owner: Codes, stamp: int, last: Ints, count: Ints
+) -> None:  # last, count OUT
+    """Add up the distinct people of each owner by value, (owners, values), in the same way."""
+    width = count.shape[1]
+    for e in range(tuples.size):
+        now = stamp + owner[e]
+        for at in range(entries.offsets[tuples[e]], entries.offsets[tuples[e] + 1]):
+            mark = entries.people[at] * width + entries.values[at]
+            if last[mark] != now:
+                last[mark] = now
+                count[owner[e], entries.values[at]] += 1
 
 
 @kernel
@@ -97,6 +149,15 @@ def peel(first: Ints, tuples: Codes, ids: Codes, smallest: int, last: Codes, cou
                     count[c] -= 1
         gone += dropped
     return gone
+
+
+@kernel
+def add_keys(
+    person: Codes, tuples: Codes, rows: Ints, ids: Codes, keys: NDArray[np.uint64], digest: NDArray[np.uint64]
+) -> None:  # digest OUT
+    """Add up for each person the keys of the classes of all rows; sums overflow, as they may."""
+    for e in range(person.size):
+        digest[person[e]] += keys[ids[tuples[e]]] * np.uint64(rows[e])
 
 
 @kernel

@@ -86,7 +86,7 @@ class PeopleNodes:
     def evaluate(self, node: IntArray, grouping: Grouping, lazy: _Arrays, *, tuples: bool) -> NodeEvaluation:
         """Evaluate a node, given its classes."""
         problem, table = self.problem, self.problem.table
-        left = self._left(grouping, problem.privacy)
+        left = self._left(grouping, problem.privacy, exact=tuples)
         forced = left if problem.superset_closed else self._left(grouping, self.certain)
         rows = add_up(grouping.tuple_ids, left.rows, grouping.sizes.size)
         if self._leaf_prices is not None:
@@ -109,11 +109,11 @@ class PeopleNodes:
             suppressed_people=None if left.alive is None or not tuples else np.flatnonzero(~left.alive),
         )
 
-    def _left(self, grouping: Grouping, models: Sequence[PrivacyModel]) -> _Left:
+    def _left(self, grouping: Grouping, models: Sequence[PrivacyModel], *, exact: bool = False) -> _Left:
         """Return what is left if only these models have to be satisfied."""
         ids, count, step = grouping.tuple_ids, grouping.sizes.size, self.gatherer.at_once
         if self.problem.whole_people:
-            alive = self.counter.suppress(ids, count, models, step)
+            alive = self.counter.suppress(ids, count, models, step, exact=exact)
             return _Left(self.counter.rows_left(alive), int(np.count_nonzero(~alive)), alive)
         ok = np.ones(count, dtype=np.bool_)
         for begin in range(0, count if models else 0, step):

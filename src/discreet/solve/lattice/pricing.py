@@ -25,7 +25,7 @@ def has_compiled_form(problem: Problem, separable: Separable | None) -> bool:
     """
     if problem.suppression.hides_values:
         return False
-    if problem.people is not None and not people_shift(problem.table):
+    if problem.people is not None and (problem.varying or not people_shift(problem.table)):
         return False
     if any(type(model) is not KAnonymity for model in problem.privacy):
         return False

@@ -15,6 +15,7 @@ from discreet.problem.suppression.class_records import ClassRecords
 from discreet.solve._base import SOLVERS, Budget, ProgressCallback, Solution, Solver, Status
 from discreet.solve._class_arrays import Released
 from discreet.solve._kernel_loading import two_rows, warm_up
+from discreet.solve._people import load_people_kernels
 from discreet.solve._recoding import Recoder, smallest_budget
 from discreet.solve.lattice.drive import LatticeDrive
 from discreet.solve.lattice.pool import return_pool
@@ -69,6 +70,8 @@ class LatticeSolver(Solver):
         separable = problem.cost.separable(problem.table)
         with budget.paused():
             _load_kernels(compiled=has_compiled_form(problem, separable))
+            if problem.people is not None:
+                load_people_kernels()
         return _solve(problem, separable, budget, progress)
 
 
@@ -102,6 +105,7 @@ def compile_ahead() -> None:
     """Compile every kernel now rather than at the first search; later calls, and later processes, find them ready."""
     _load_kernels(compiled=True)
     _load_kernels(compiled=False)
+    load_people_kernels()
 
 
 def _lowest_alike(problem: Problem, node: IntArray) -> IntArray:

@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.errors import UnsupportedCombinationError
 from discreet.problem import Cost, Problem
 from discreet.runtime.arguments import one_of
 from discreet.solve._base import SOLVERS, Budget, Progress, ProgressCallback, Solution, Solver
@@ -21,6 +22,7 @@ from discreet.solve.local.bounds import NEAREST, nearest_bound, price_bound
 from discreet.solve.local.bounds import compile_ahead as compile_bound
 from discreet.solve.local.forced_suppression import suppress_all, suppress_forced, with_suppressed
 from discreet.solve.local.general import is_compiled, solve_general
+from discreet.solve.local.people import solve_people
 from discreet.solve.local.pricing import PricedGroups, make_solution, price, row_rates
 from discreet.solve.local.repair import repair
 from discreet.solve.local.task import LocalGrouping, LocalTask, make_task
@@ -45,6 +47,7 @@ class LocalSolver(Solver):
         {"none", "budget", "class-records", "violating-records", "class-values", "violating-values"}
     )
     baseline: ClassVar[bool] = True
+    sees_people: ClassVar[bool] = True
 
     bound: str | None = field(default="nearest", kw_only=True)
 
@@ -54,6 +57,23 @@ class LocalSolver(Solver):
     def takes(self, cost: Cost) -> bool:
         """Return whether the cost prices each released value."""
         return not cost.counts_values
+
+    def check(self, problem: Problem) -> None:
+        """Refuse what is not known of groups of people."""
+        if problem.people is None:
+            return
+        if not is_compiled(problem):
+            raise UnsupportedCombinationError(
+                f"The cost {problem.cost.name}",
+                "local recoding that counts people",
+                "choose LM, NCP or precision, without limits on levels",
+            )
+        if problem.suppression.is_budget and not problem.limit_of_people:
+            raise UnsupportedCombinationError(
+                f"The suppression {problem.suppression.text}",
+                "local recoding that keeps people together",
+                "choose a budget of people as in budget(5%)",
+            )
 
     @property
     def regroupings(self) -> int:
@@ -76,8 +96,11 @@ class LocalSolver(Solver):
 
     def solve(self, problem: Problem, budget: Budget, progress: ProgressCallback | None = None) -> Solution:
         """Return the groups found, and a lower bound on the cost of all groupings."""
+        self.check(problem)
         with budget.paused():
             load_kernels(type(self))
+        if problem.people is not None:
+            return solve_people(problem, lambda smaller: self.solve(smaller, budget, progress), budget)
         if not is_compiled(problem):
             return solve_general(problem, self._find, self.regroupings, budget, progress)
         task = make_task(problem)

@@ -46,7 +46,7 @@ def add_totals(total: CutTotals, part: CutPart, sign: float) -> None:
 def copy_totals(source: CutTotals | CutFrame, target: CutTotals | CutFrame) -> None:
     """Copy totals to a frame, or back."""
     target.bound, target.cost, target.lost = source.bound, source.cost, source.lost
-    target.gone, target.wrong, target.dead = source.gone, source.wrong, source.dead
+    target.gone, target.wrong, target.dead, target.surplus = source.gone, source.wrong, source.dead, source.surplus
 
 
 @inner_kernel

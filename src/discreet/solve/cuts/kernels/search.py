@@ -44,7 +44,8 @@ def keep_if_better(state: CutArrays) -> None:
     """
     stacks, mark = state.stacks, state.stacks.mark
     now, total = stacks.now[0], stacks.total[0]
-    if not allowed(state) or total.cost >= total.best:
+    cost = total.cost if state.rules.summed else total.exact
+    if not allowed(state) or cost >= total.best:
         return
     kept = now.solutions
     for s in range(kept):
@@ -60,7 +61,7 @@ def keep_if_better(state: CutArrays) -> None:
         at = np.argmax(stacks.best_cost)
     else:
         now.solutions += 1
-    stacks.best_cost[at] = total.cost
+    stacks.best_cost[at] = cost
     stacks.best[at] = mark
     if now.solutions == stacks.best_cost.shape[0]:
         total.best = stacks.best_cost.max()
@@ -106,7 +107,9 @@ def choose(rank: Floats, stacks: CutStacks) -> int:
 @inner_kernel
 def may_improve(total: CutTotals, limit: float) -> bool:
     """Whether a reachable cut may beat the incumbent, as far as the totals tell."""
-    return bool(total.dead == 0.0 and total.lost <= limit and total.bound < total.best * (1.0 - _ROUNDING))
+    return bool(
+        total.dead == 0.0 and total.lost <= limit and total.bound + total.surplus < total.best * (1.0 - _ROUNDING)
+    )
 
 
 @inner_kernel
@@ -186,10 +189,10 @@ def open_bound(stacks: CutStacks) -> float:
 
     They are below the current node, or below a value on the path to it that is still to be locked.
     """
-    least = stacks.total[0].bound
+    least = stacks.total[0].bound + stacks.total[0].surplus
     for d in range(stacks.now[0].depth):
         if stacks.frame[d].decision == SPECIALIZED and stacks.frame[d].forced == 0:
-            least = min(least, stacks.frame[d].bound)
+            least = min(least, stacks.frame[d].bound + stacks.frame[d].surplus)
     return least
 
 

@@ -118,6 +118,10 @@ class CutTotals:
     wrong: float
     dead: float
     best: float
+    exact: float
+    """Cost of the most general cut where it is not the sum over its parts; infinite if it is not allowed."""
+    surplus: float
+    """What is to be added to the bound in such a case; infinite if no reachable cut is allowed."""
 
 
 class CutNow:
@@ -166,6 +170,7 @@ class CutFrame:
     gone: float
     wrong: float
     dead: float
+    surplus: float
 
 
 class CutChange:
@@ -243,6 +248,8 @@ class CutRules(NamedTuple):
     """The sensitive value of each histogram entry (entries may also distinguish class labels)."""
     stride: Ints
     """What one step of an attribute's value adds to the key of a cell."""
+    summed: bool
+    """Whether the cost of a cut is the sum over its parts; if not, it is evaluated outside."""
 
 
 class CutCells(NamedTuple):
