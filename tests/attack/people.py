@@ -18,14 +18,19 @@ import discreet as dc
 import naive
 from attack.base import Outcome
 from canary import found_in
+from discreet.errors import InterruptedRun
 from discreet.problem import SCHEMES, SUPPRESSION
 
 __all__ = ["run"]
 
-REFUSED = (dc.InfeasibleError, dc.UsageError, dc.NothingFoundError)
+REFUSED = (dc.InfeasibleError, dc.UsageError, dc.NothingFoundError, InterruptedRun)
 QUASI = {"age": "intervals(5, 10, 20)", "sex": "flat"}
 MODELS = ["k(1)", "distinct-l(2, s)", "l+(0.7, s)", "entropy-l(1.5, s)", "alpha-k(0.8, 2, s)", "beta(2, s)"]
-KINDS = [*SUPPRESSION.members(), "budget(0.3)", "budget(4)", "budget(0.3, of=rows)"]
+KINDS = [kind for kind in SUPPRESSION.members() if kind != "pre-sampling"] + [
+    "budget(0.3)",
+    "budget(4)",
+    "budget(0.3, of=rows)",
+]
 FORMATS = ["", "csv", "parquet", "tsv", "jsonl"]
 
 
@@ -60,7 +65,7 @@ def _visits(rng: random.Random, rows: int) -> list[dict[str, Any]]:
 def _released(rng: random.Random, target: Path) -> Iterator[Outcome]:
     rows = _visits(rng, rng.choice((12, 30, 60)))
     text, k, kind = rng.choice(MODELS), rng.randint(1, 4), _suppression(rng)
-    scheme, ending, pseudonyms = rng.choice(list(SCHEMES.members())), rng.choice(FORMATS), rng.random() < 0.4
+    scheme, ending, pseudonyms = _scheme(rng), rng.choice(FORMATS), rng.random() < 0.4
     unit = rng.choice(("pid", "hid"))
     owners = {"person": "pid", **({"household": "hid"} if unit == "hid" else {"identifiers": ["hid"]})}
     data: Any = pl.DataFrame(rows, schema_overrides={"s": pl.String})
@@ -111,6 +116,8 @@ def _suppression(rng: random.Random) -> str:
 
 def _read(path: Path, ending: str) -> pl.DataFrame:
     """Read an output without discreet."""
+    if not path.stat().st_size:  # JSON lines without a row
+        return pl.DataFrame(schema=dict.fromkeys(["rid", "pid", "age", "sex", "s"], pl.String))
     if ending == "parquet":
         return pl.read_parquet(path)
     if ending == "jsonl":
@@ -135,3 +142,7 @@ def _one_each(rows: list[dict[str, Any]], shown: pl.DataFrame) -> bool:
     """Whether pseudonyms and released people correspond one to one."""
     pairs = {(name, rows[int(rid)]["pid"]) for name, rid in zip(shown["pid"], shown["rid"], strict=True)}
     return len(pairs) == len({name for name, _ in pairs}) == len({who for _, who in pairs})
+
+
+def _scheme(rng: random.Random) -> str:
+    return rng.choice(["full-domain", "subtree", "local", *SCHEMES.members()])

@@ -84,6 +84,8 @@ class SensitiveOptions:
     """Values that are equal in a file of this format are counted as one."""
     keys: Sequence[str] = ()
     """The columns that distinguish tuples besides the quasi-identifiers."""
+    always_people: bool = False
+    """Whether the table has people even if every row is of another one."""
 
 
 def count(
@@ -161,7 +163,7 @@ def count(
     if owner is not None:
         coded = {name: ValueCodes(counted[name].entries.code, counted[name].entries.cardinality) for name in counted}
         of_rows = RowGroups(index, owner, rows, weights.size)
-        owners = count_people_of_rows(of_rows, {name: coded[name] for name in schema.sensitive})
+        owners = count_people_of_rows(unit[0], of_rows, {name: coded[name] for name in schema.sensitive})
     label = schema.class_attribute
     labels = None if label is None else counted[label].entries.with_missing()
     table = CountTable(
@@ -174,7 +176,7 @@ def count(
         labels=_labels(labels, counted[label].histogram) if label is not None and labels is not None else None,
         joint={} if labels is None else _Joint({name: counted[name].entries for name in schema.sensitive}, labels),
         population=population,
-        people=None if owners is None or owners.own_rows else owners.people,
+        people=None if owners is None or (owners.own_rows and not options.always_people) else owners.people,
     )
     return Counted(
         table,

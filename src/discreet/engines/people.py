@@ -46,6 +46,8 @@ class ValueCodes(NamedTuple):
 class CountedPeople(NamedTuple):
     """The people of a table."""
 
+    column: str
+    """What says whose row it is."""
     people: People
     numbers: NDArray[np.int64]
     """The number that the engine has for each person."""
@@ -69,8 +71,8 @@ def check_present(column: str, role: str, groups: pl.DataFrame, size: str) -> No
         )
 
 
-def count_people_of_rows(groups: RowGroups, sensitive: Mapping[str, ValueCodes]) -> CountedPeople:
-    """Return who has rows with each tuple and with which sensitive values."""
+def count_people_of_rows(column: str, groups: RowGroups, sensitive: Mapping[str, ValueCodes]) -> CountedPeople:
+    """Return who has rows with each tuple and with which sensitive values; the ``column`` says whose they are."""
     person, count = compact(groups.person, int(groups.person.max()) + 1)
     numbers = np.empty(count, dtype=np.int64)
     first, last = np.full(count, groups.tuples, dtype=np.int64), np.full(count, -1, dtype=np.int64)
@@ -93,7 +95,7 @@ def count_people_of_rows(groups: RowGroups, sensitive: Mapping[str, ValueCodes])
         rows=add_up(pair, groups.rows, pairs),
         sensitive={name: _values(entries, codes, pairs > count) for name, codes in sensitive.items()},
     )
-    return CountedPeople(people, numbers)
+    return CountedPeople(column, people, numbers)
 
 
 class _Pairs(NamedTuple):

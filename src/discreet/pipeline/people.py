@@ -45,7 +45,8 @@ def with_people(recoding: Recoding, prepared: Prepared, counted: Counted, soluti
             numbers = prepared.source.count([column]).to_series(0)
         named = draw_pseudonyms(len(numbers), f"{seed} {column} {choices}")
         maps[column] = ValueMap(numbers, named.set(numbers.is_null(), None) if numbers.null_count() else named)
-    columns = schema.owners if schema.pseudonyms else tuple(left_out)
+    by_person = recoding.shares is not None and schema.unit in recoding.shares.codes
+    columns = schema.owners if schema.pseudonyms else (schema.unit,) if left_out or by_person else ()
     return replace(recoding, maps=maps, left_out=left_out, numbered=columns)
 
 

@@ -157,6 +157,8 @@ def _class_shares(groups: LocalRecoding, counted: Counted) -> tuple[GroupShares,
         else:
             shown[name] = text
     size, part, hides = int(groups.group.max(initial=-1)) + 1, None, groups.attribute
+    if groups.of_people is not None:
+        return _shares_of_people(groups.of_people, counted, shown, size), tuple(kept)
     if hides is not None:
         groups, class_of, texts = _split_by_value(groups, counted)
         shown = {**{name: text.gather(class_of) for name, text in shown.items()}, hides: texts}
@@ -164,6 +166,16 @@ def _class_shares(groups: LocalRecoding, counted: Counted) -> tuple[GroupShares,
     group, dealt = _deal_rows(groups, size, list(shown.values()))
     tuples = {name: pl.Series(key) for name, key in keys.items()}
     return GroupShares(codes, tuples, group, dealt, shown, size, hides, part), tuple(kept)
+
+
+def _shares_of_people(group: IntArray, counted: Counted, shown: Mapping[str, pl.Series], size: int) -> GroupShares:
+    """Return the classes of a local recoding that keeps all rows of a person together: rows are found by the person."""
+    assert counted.owners is not None
+    column, numbers = counted.owners.column, pl.Series(counted.owners.numbers)
+    person = pl.int_range(len(numbers), eager=True)
+    none = pl.DataFrame(schema={"tuple": pl.Int64, "place": pl.Int64, "group": pl.Int64})
+    of_person = pl.Series(np.asarray(group, dtype=np.int64))
+    return GroupShares({column: ValueMap(numbers, person)}, {column: person}, of_person, none, shown, size)
 
 
 def _split_by_value(groups: LocalRecoding, counted: Counted) -> tuple[LocalRecoding, IntArray, pl.Series]:

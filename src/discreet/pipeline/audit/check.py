@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from discreet.errors import DiscreetError, UsageError
+from discreet.errors import Argument, DiscreetError, UsageError
 from discreet.pipeline.audit.classes import ReleasedClasses, read_classes
 from discreet.pipeline.audit.people import ReleasedPeople
 from discreet.pipeline.audit.population import AuditedPopulation
@@ -342,10 +342,24 @@ def _check(
 ) -> Check:
     none = np.zeros(0, dtype=np.int64)
     measured = Groups(classes.sizes, none, none, none, none)
+    if getattr(model, "profile", False):
+        measured = replace(measured, sizes=_profiles(model, classes))
     for column in _attributes([model]):
         measured = groups[column]
     reached = float(model.reached(replace(measured, population=people)))
     return Check(model.shown, model.promised, reached, bool(model.satisfied_by(reached)))
+
+
+def _profiles(model: PrivacyModel, classes: ReleasedClasses) -> NDArray[np.int64]:
+    """Return how many people have each profile."""
+    if classes.person is None:
+        raise UsageError(
+            f"'{model.shown}' is about all rows of a person; name the column that says whose they are, with ",
+            Argument("person"),
+            ".",
+            topic="people",
+        )
+    return classes.profiles()
 
 
 def _group_values(

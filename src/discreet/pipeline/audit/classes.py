@@ -40,6 +40,8 @@ class ReleasedClasses:
     people: NDArray[np.float64] | None = None
     entry: NDArray[np.int64] | None = None
     person: NDArray[np.int64] | None = None
+    owned: NDArray[np.int64] | None = None
+    """How many rows of the entry that person has."""
 
     @property
     def rows(self) -> int:
@@ -95,9 +97,20 @@ class ReleasedClasses:
         start = np.flatnonzero(_first_of_each(of_cell))
         return of_cell[start], np.diff(np.append(start, of_cell.size))
 
-    def with_people(self, entry: NDArray[np.int64], person: NDArray[np.int64]) -> ReleasedClasses:
+    def profiles(self) -> NDArray[np.int64]:
+        """Return how many people have each profile: their released rows, as many of each class as they have."""
+        assert self.entry is not None
+        table = pl.DataFrame({"person": self.person, "class": self.group[self.entry], "rows": self.owned})
+        rows = table.group_by("person", "class").agg(pl.col("rows").sum()).sort("person", "class")
+        texts = rows.select("person", row=pl.format("{}x{}", "rows", "class"))
+        profile = texts.group_by("person", maintain_order=True).agg(pl.col("row").str.join(" "))
+        return profile.group_by("row").len()["len"].to_numpy().astype(np.int64)
+
+    def with_people(
+        self, entry: NDArray[np.int64], person: NDArray[np.int64], owned: NDArray[np.int64]
+    ) -> ReleasedClasses:
         """Return the same classes with the people who have rows of each entry; sizes become numbers of people."""
-        known = replace(self, entry=entry, person=person)
+        known = replace(self, entry=entry, person=person, owned=owned)
         return replace(known, sizes=known.sizes_of(np.ones(self.group.size, dtype=np.bool_)))
 
     def totals(self, value: NDArray[np.int64], width: int, entries: NDArray[np.bool_]) -> NDArray[np.int64]:
@@ -138,9 +151,13 @@ def read_classes(
     if person is not None:
         check_people(person, cells["p"], cells["rows"])
         cells = cells.with_columns(pl.col("p").rank("dense").cast(pl.Int64))
-        cells = cells.group_by([*keys, *secrets], maintain_order=True).agg("p", *sums)
+        each = pl.col("rows").alias("r")
+        cells = cells.group_by([*keys, *secrets], maintain_order=True).agg("p", each, *sums)
     grouped = cells.group_by(list(keys), maintain_order=True).agg(
-        pl.col("rows").alias("count"), *secrets, *owner, *(each.name.suffix("_sum") for each in sums)
+        pl.col("rows").alias("count"),
+        *secrets,
+        *([] if person is None else ["p", "r"]),
+        *(each.name.suffix("_sum") for each in sums),
     )
     lengths = grouped["count"].list.len().to_numpy().astype(np.int64)
     classes = ReleasedClasses(
@@ -156,7 +173,8 @@ def read_classes(
     people = grouped["p"].explode()
     several = people.list.len().to_numpy().astype(np.int64)
     entry = np.repeat(np.arange(several.size, dtype=np.int64), several)
-    return classes.with_people(entry, people.explode().to_numpy().astype(np.int64))
+    owned = grouped["r"].explode().explode().to_numpy().astype(np.int64)
+    return classes.with_people(entry, people.explode().to_numpy().astype(np.int64), owned)
 
 
 def secret_columns(attributes: Mapping[str, Sequence[str]]) -> list[str]:

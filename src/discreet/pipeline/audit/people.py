@@ -70,7 +70,7 @@ class ReleasedPeople:
         entry = found.to_numpy().astype(np.int64)[self.line]
         if not np.array_equal(np.bincount(entry, self.rows, classes.count.size), classes.count):
             raise _other_rows()
-        return classes.with_people(entry, self.person)
+        return classes.with_people(entry, self.person, self.rows)
 
     def _as_read(self, through: Through | None) -> pl.DataFrame:
         """Return the lines as readers of the output find them."""
