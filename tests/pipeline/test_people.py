@@ -396,3 +396,56 @@ def test_all_searches_take_people(count: Callable[..., Any]) -> None:
         visits(4, 90, 30, constant=True), identifiers="hid", quasi_identifiers=QUASI, sensitive="s", person="pid", **job
     )
     assert found is not None
+
+
+def test_profiles_are_counted_as_multisets() -> None:
+    verdicts = set()
+    for seed in range(80):
+        rng = random.Random(seed)
+        table = visits(seed, rng.randint(2, 14), rng.randint(1, 5)).with_columns(
+            age=pl.col("age") // 30, sex=pl.lit("x")
+        )
+        rows: dict[str, list[int]] = {}
+        for row in table.to_dicts():
+            rows.setdefault(row["pid"], []).append(row["age"])
+        profiles: dict[tuple[int, ...], int] = {}
+        for ages in rows.values():
+            profile = tuple(sorted(ages))
+            profiles[profile] = profiles.get(profile, 0) + 1
+        found = dc.audit(table, quasi_identifiers=["age", "sex"], privacy="k(2, profile=true)", person="pid")
+        assert found.checks[0].reached == min(profiles.values())
+        verdicts.add(found.passed)
+    assert verdicts == {True, False}
+    with pytest.raises(UsageError, match="person"):
+        dc.audit(visits(1), quasi_identifiers=["age"], privacy="k(2, profile=true)")
+
+
+def test_profiles_of_releases() -> None:
+    table = visits(5, 60, 40)
+    release = make(table, privacy=["k(3, profile=true)"], suppression="budget(1.0)")
+    rows = released_rows(release, table)
+    shown: dict[str, list[tuple[Any, Any]]] = {}
+    for row in rows:
+        shown.setdefault(row["person"], []).append((str(row["age"]), row["sex"]))
+    profiles = [tuple(sorted(values)) for values in shown.values()]
+    assert min(profiles.count(profile) for profile in profiles) >= 3
+
+
+@pytest.mark.parametrize("scheme", ["local", "subtree"])
+@pytest.mark.parametrize("output", [None, "safe.csv"])
+def test_other_schemes(scheme: str, output: str | None, tmp_path: Path) -> None:
+    for seed in range(4):
+        table = visits(seed, 60, 24, constant=seed == 0)
+        quasi = dict.fromkeys(QUASI) if scheme == "local" else QUASI
+        target = None if output is None else tmp_path / f"{seed}-{output}"
+        release = make(
+            table, quasi_identifiers=quasi, scheme=scheme, privacy=["k(3)"], suppression="none", output=target
+        )
+        rows = released_rows(release, table)
+        assert len(rows) == table.height
+        assert all(len(crowd.people) >= 3 for crowd in crowds(rows, "person"))
+        if scheme == "local":
+            classes: dict[str, set[tuple[Any, Any]]] = {}
+            for row in rows:
+                classes.setdefault(row["person"], set()).add((row["age"], row["sex"]))
+            assert all(len(found) == 1 for found in classes.values()), "all rows of a person stay together"
