@@ -345,7 +345,7 @@ class _PeopleTable(CountTable):
     total: int = 0
 
     @property
-    def n(self) -> int:  # type: ignore[override]
+    def n(self) -> int:
         """The number of people."""
         return self.total
 

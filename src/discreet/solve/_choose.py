@@ -82,12 +82,6 @@ def _nothing_fits(problem: Problem, known: Sequence[Solver]) -> UnsupportedCombi
                 _counting(problem),
                 "its solvers count rows alone; choose full-domain, or subtree with the solver annealing",
             )
-        if problem.people is not None and not any(member.sees_people for member in searching):
-            return UnsupportedCombinationError(
-                f"The scheme {name}",
-                "promises that count people",
-                "its solvers count rows; choose full-domain, subtree or local",
-            )
     first, *others = dict.fromkeys(scheme.name for scheme in problem.schemes)
     reason = "no solver searches both"
     if len({scheme.is_global for scheme in problem.schemes}) > 1:
@@ -128,7 +122,7 @@ def _misfit(problem: Problem, solver: Solver) -> UnsupportedCombinationError | N
         return UnsupportedCombinationError(
             f"The solver {solver.name}",
             "promises that count people",
-            "it counts rows; choose the solver auto and the scheme full-domain, subtree or local",
+            "it counts rows; choose the solver auto",
         )
     whole = next((model for model in problem.privacy if model.of_table), None)
     if whole is not None and not solver.sees_table:

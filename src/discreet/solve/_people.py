@@ -135,19 +135,19 @@ class PeopleCounter:
         general recoding. With ``exact`` profiles are not compared by hash.
         """
         alive = (self.everybody if alive is None else alive).copy()
-        ids = ids.astype(np.int32, copy=False)
+        classes = ids.astype(np.int32, copy=False)
         sizes_only = all(type(model) is KAnonymity for model in models)
         profile = max((m.k for m in models if isinstance(m, KAnonymity) and m.profile), default=0)
-        numbers = self.profiles(ids, count, exact=exact) if profile > 1 else None
+        numbers = self.profiles(classes, count, exact=exact) if profile > 1 else None
         while numbers is not None:
             # Whoever has a rare profile goes; the profiles of others stay as they are, and only get rarer.
             alive &= np.bincount(numbers[alive], minlength=int(numbers.max()) + 1)[numbers] >= profile
             before = np.count_nonzero(alive)
             if not sizes_only:
-                alive = self._suppress(ids, count, models, step, alive)
+                alive = self._suppress(classes, count, models, step, alive)
             if np.count_nonzero(alive) == before:
                 return alive
-        return self._suppress(ids, count, models, step, alive)
+        return self._suppress(classes, count, models, step, alive)
 
     def _suppress(
         self, ids: NDArray[np.int32], count: int, models: Sequence[PrivacyModel], step: int, alive: _Mask

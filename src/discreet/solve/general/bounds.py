@@ -62,7 +62,7 @@ class GeneralBounds:
         by_size = sorted(open_, key=lambda a: node[a].items.count)
         if not self.problem.cost.additive:
             return self._bound_by_counts(node, by_size, enough)
-        exact = len(open_) == 1
+        exact = len(open_) == 1 and not self.problem.whole_people
         certain = None if exact else self._certain(node)
         total, largest = certain or 0.0, 0.0
         whole = list(each)
@@ -129,11 +129,13 @@ class GeneralBounds:
                 done = self.problem.suppression.apply(fine.classes, self.problem.privacy)
                 each = np.where(done.feasible, self.recoder.costs(fine.classes, done), np.inf)
                 cost += np.bincount(fine.block, weights=each, minlength=cost.size)
-                gone += np.bincount(fine.block, weights=done.records, minlength=cost.size)
+                removed = done.records
+                if self.problem.limit_of_people:
+                    removed = np.where(removed > 0, fine.classes.judged.sizes, 0)
+                gone += np.bincount(fine.block, weights=removed, minlength=cost.size)
                 continue
             coarse = others.classes(block, tuples, others.coarse, walk, of_blocks=False)
-            rows = self.floors.forced_rows(coarse.classes)
-            gone += np.bincount(coarse.block, weights=rows, minlength=cost.size)
+            rows = self._forced(coarse, gone)
             part, sizes = coarse.owner[fine.first], coarse.classes.sizes
             if self.problem.cost.additive:
                 forced = np.bincount(coarse.block, self.floors.forced_cost(coarse.classes), minlength=cost.size)
@@ -148,12 +150,24 @@ class GeneralBounds:
             else:
                 most = np.minimum(np.bincount(part), (sizes - rows) // self.floors.smallest)
                 cost -= np.bincount(coarse.block, weights=most, minlength=cost.size)
-        if self.limit in (0, self.problem.table.n):  # no sum of rows exceeds such a limit unless one block does
+        apart = self.problem.whole_people  # people of different blocks may be the same
+        if apart or self.limit in (0, self.problem.table.n):  # no sum of rows exceeds such a limit unless a block does
             for prices in (cost, own):
                 if prices is not None:
                     prices[gone > self.limit] = np.inf
             gone[:] = 0.0
         return _BlockPrices(cost, own, gone)
+
+    def _forced(self, coarse: _BlockClasses, gone: Floats) -> Ints:  # gone OUT
+        """Return how many rows of each class are suppressed at least, and add what the limit counts to its block."""
+        classes, forced = coarse.classes, self.floors.forced_rows(coarse.classes)
+        rows = np.where(forced == classes.judged.sizes, classes.sizes, forced)
+        if self.problem.whole_people:
+            np.maximum.at(gone, coarse.block, forced.astype(np.float64))
+        else:
+            removed = forced if self.problem.limit_of_people else rows
+            gone += np.bincount(coarse.block, weights=removed, minlength=gone.size)
+        return rows
 
     def _floors(self, classes: Classes, largest: Ints) -> _Floors:
         """Return the floors of classes; ``largest`` is the most rows of a class that each may be in."""
@@ -244,7 +258,7 @@ class _MostCounts:
 
     def bound(self) -> float:
         """Return the least cost with these counts."""
-        return self.problem.cost.lower_by_counts(self.problem.table, self.problem.limit, self.classes, self.values)
+        return self.problem.cost.lower_by_counts(self.problem.table, self.problem.row_limit, self.classes, self.values)
 
 
 class _BlockClasses(NamedTuple):
@@ -282,7 +296,11 @@ class _Others:
             self._of_blocks(name, tuples[first], block[first], walk) if of_blocks and name in needs else None
             for name in ("block_leaves", "block_rows", "block_levels")
         )
-        return _BlockClasses(gatherer.as_classes(sizes, arrays, leaves, rows, levels), block[first], first, owner)
+        made = gatherer.as_classes(sizes, arrays, leaves, rows, levels)
+        if gatherer.counter is not None:
+            order = np.argsort(owner, kind="stable")
+            made = gatherer.with_people(made, tuples[order], owner[order])
+        return _BlockClasses(made, block[first], first, owner)
 
     def _of_blocks(self, name: str, tuples: Ints, block: Ints, walk: BlockWalk) -> IntArray:
         """Return the leaves, rows or levels of the blocks of each class, (c, m); ``tuples`` are examples of them."""

@@ -11,6 +11,7 @@ from discreet.problem import Problem
 from discreet.problem.schemes import Scheme
 from discreet.solve._base import SOLVERS, Budget, ProgressCallback, Solution, Solver
 from discreet.solve._kernel_loading import two_rows, warm_up
+from discreet.solve._people import load_people_kernels
 from discreet.solve.general.bounds import GeneralBounds
 from discreet.solve.partitions.search import PartitionSearch
 from discreet.solve.partitions.solver import PARTITIONS, solve_by_bounds
@@ -48,6 +49,7 @@ class GeneralSolver(Solver):
         {"none", "budget", "class-records", "violating-records", "class-values", "violating-values"}
     )
     exact: ClassVar[bool] = True
+    sees_people: ClassVar[bool] = True
 
     def searches(self, scheme: Scheme) -> bool:
         """Return whether the scheme is global; partitions of unknown schemes are enumerated."""
@@ -68,6 +70,8 @@ class GeneralSolver(Solver):
         """Return the best partitions found and what is proven about them."""
         with budget.paused():
             compile_ahead()
+            if problem.people is not None:
+                load_people_kernels()
         return solve_by_bounds(problem, budget, progress, bounds=GeneralBounds)
 
 
