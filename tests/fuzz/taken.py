@@ -83,8 +83,14 @@ def stand_in(case):
         labels=None if case.label is None else table.labels,
         joint={} if case.label is None else {name: table.joint[old] for name, old in secrets.items()},
         population=replace(table.population, codes=codes) if people else None,
-        people=None if case.owners is None else _owners(case, table, secrets),
+        people=None if case.owners is None or _own_rows(case) else _owners(case, table, secrets),
     )
+
+
+def _own_rows(case):
+    """Whether every row is of another person, so that people are rows."""
+    owners = [row["p"] for row in case.original()]
+    return len(set(owners)) == len(owners)
 
 
 def _owners(case, table, secrets):
