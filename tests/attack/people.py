@@ -85,7 +85,7 @@ def _released(rng: random.Random, target: Path) -> Iterator[Outcome]:
             keep=["rid"],
             pseudonyms=pseudonyms,
             seed=rng.randint(0, 9),
-            time_limit=20,
+            time_limit=3,
             **owners,
             **options,
         )

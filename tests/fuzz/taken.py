@@ -82,7 +82,7 @@ def stand_in(case):
         sensitive={name: replace(table.sensitive[old], name=name) for name, old in secrets.items()},
         labels=None if case.label is None else table.labels,
         joint={} if case.label is None else {name: table.joint[old] for name, old in secrets.items()},
-        population=replace(table.population, codes=codes) if people else None,
+        population=replace(table.population, codes=codes, estimated=case.weights is not None) if people else None,
         people=None if case.owners is None or _own_rows(case) else _owners(case, table, secrets),
     )
 
@@ -96,8 +96,8 @@ def _own_rows(case):
 def _owners(case, table, secrets):
     """Two people for each tuple of the small table, or two with rows of all tuples if those of a case vary."""
     tuples = np.arange(table.tuples)
-    rows = list(zip(*(column.values for column in case.quasi.values()), strict=True))
-    varies = len(set(zip(case.owners, rows, strict=True))) > len(set(case.owners))
+    pairs = {(row["p"], *(row[name] for name in case.quasi)) for row in case.original()}
+    varies = len(pairs) > len({owner for owner, *_ in pairs})
     member = np.stack([0 * tuples, 0 * tuples + 1] if varies else [2 * tuples, 2 * tuples + 1], axis=1).ravel()
     count = 2 if varies else 2 * table.tuples
     values = {}
