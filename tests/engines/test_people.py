@@ -59,7 +59,7 @@ def check(data: Any, engine: Engine | None = None) -> None:
     numbers = source.count(["pid"])
     assert numbers["pid"].dtype.is_integer()
     assert numbers.height == visits()["pid"].n_unique()
-    schema = Schema.make(source.columns, (), QUASI, "ill", person="pid")
+    schema = Schema.make(source.columns, (), QUASI, "ill").with_owners("pid")
     counted = count(source, schema)
     people = counted.table.people
     assert people is not None
@@ -83,7 +83,7 @@ def check(data: Any, engine: Engine | None = None) -> None:
 def _expected() -> Any:
     source = open_source(visits())
     source.number_people(["pid"])
-    return count(source, Schema.make(source.columns, (), QUASI, "ill", person="pid")).table.people
+    return count(source, Schema.make(source.columns, (), QUASI, "ill").with_owners("pid")).table.people
 
 
 @pytest.mark.parametrize("kind", KINDS)

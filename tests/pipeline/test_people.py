@@ -158,7 +158,7 @@ def _counted(table: pl.DataFrame) -> Any:
 
     source = open_source(table)
     source.number_people(["pid"])
-    schema = Schema.make(source.columns, ["hid"], QUASI, "s", person="pid")
+    schema = Schema.make(source.columns, ["hid"], QUASI, "s").with_owners("pid")
     return count(source, schema).table
 
 

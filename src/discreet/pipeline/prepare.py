@@ -122,10 +122,7 @@ def prepare(settings: JobSettings, *, for_front: bool = False) -> Prepared:
             settings.types,
             weights=settings.weights,
             keep=kept_columns,
-            person=settings.person,
-            household=settings.household,
-            pseudonyms=settings.pseudonyms,
-        )
+        ).with_owners(settings.person, settings.household, pseudonyms=settings.pseudonyms)
         schemes = scheme_of_each(list(schema.quasi_identifiers), settings.scheme)
         trees = _hierarchies(settings.sensitive)
     if not for_front and not settings.any_scheme:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 
@@ -98,15 +98,11 @@ class Schema:
         *,
         weights: str | None = None,
         keep: str | Iterable[str] = (),
-        person: str | None = None,
-        household: str | None = None,
-        pseudonyms: bool = False,
     ) -> Schema:
         """Check the roles against the columns of the data; every column without a role is insensitive.
 
         A column has one role, except that a quasi-identifier or a sensitive column may be the class attribute too.
-        Columns to ``keep`` have no role or are sensitive. A column that says whose rows they are may be an identifier,
-        as its values never leave.
+        Columns to ``keep`` have no role or are sensitive.
 
         >>> schema = Schema.make(["name", "age", "illness", "note"], "name", {"age": "flat"}, "illness")
         >>> schema.insensitive, schema.role("age")
@@ -123,12 +119,11 @@ class Schema:
             given = dict.fromkeys(quasi)
         classes = [] if class_attribute is None else [class_attribute]
         weighed = [] if weights is None else [weights]
-        owners = [column for column in (person, household) if column is not None]
         if types is not None and not isinstance(types, Mapping):
             raise UsageError("The types must map column names to types, as in {zip: text}.", topic="parameter")
         parts = {name: parts_of(name, known) for name in secrets if isinstance(name, str)}
         protected = [part for name in secrets for part in parts.get(name, (name,))]
-        for column in [*keys, *quasi, *protected, *classes, *weighed, *owners, *confirmed, *(types or {})]:
+        for column in [*keys, *quasi, *protected, *classes, *weighed, *confirmed, *(types or {})]:
             if not isinstance(column, str):
                 raise UsageError(
                     "Columns are named by text; give numbered columns names first, "
@@ -143,31 +138,21 @@ class Schema:
         ):
             _refuse_twice(named, f"Column '{{}}' is named twice as {role}; name it once.", UsageError)
         protected = list(dict.fromkeys(protected))
-        others = [column for column in keys if column not in owners]
         _refuse_two_roles(
             {
-                Role.IDENTIFIER: others,
+                Role.IDENTIFIER: keys,
                 Role.QUASI_IDENTIFIER: quasi,
                 Role.SENSITIVE: protected,
                 Role.CLASS: classes,
                 Role.WEIGHTS: weighed,
-                Role.PERSON: [] if person is None else [person],
-                Role.HOUSEHOLD: [] if household is None else [household],
             }
         )
-        if pseudonyms and not owners:
-            raise UsageError(
-                "Pseudonyms stand for people; say which column names them with ",
-                Argument("person"),
-                ".",
-                topic="people",
-            )
         if not quasi:
             raise UsageError(
                 "There is no quasi-identifier; name at least one column others could know about a person.",
                 topic="no-quasi-identifier",
             )
-        used = {*keys, *quasi, *protected, *classes, *weighed, *owners}
+        used = {*keys, *quasi, *protected, *classes, *weighed}
         _refuse_kept(confirmed, used - {*protected})
         hierarchies = {column: None if spec is None else as_hierarchy(spec) for column, spec in given.items()}
         return cls(
@@ -180,9 +165,47 @@ class Schema:
             weights,
             parts,
             tuple(dict.fromkeys(confirmed)),
-            person,
-            household,
-            pseudonyms,
+        )
+
+    def with_owners(
+        self, person: str | None = None, household: str | None = None, *, pseudonyms: bool = False
+    ) -> Schema:
+        """Return the schema with the columns that say whose rows they are, which may be identifiers, but nothing else.
+
+        >>> schema = Schema.make(["id", "age", "note"], "id", "age").with_owners("id")
+        >>> schema.unit, schema.dropped, schema.role("id")
+        ('id', ('id',), <Role.PERSON: 'person'>)
+        """
+        given = {Role.PERSON: person, Role.HOUSEHOLD: household}
+        owners = {role: column for role, column in given.items() if column is not None}
+        if pseudonyms and not owners:
+            raise UsageError(
+                "Pseudonyms stand for people; say which column names them with ",
+                Argument("person"),
+                ".",
+                topic="people",
+            )
+        known = [*self.identifiers, *self.quasi_identifiers, *self.sensitive_columns, *self.insensitive]
+        known += [column for column in (self.class_attribute, self.weights) if column is not None]
+        for column in owners.values():
+            if column not in known:
+                raise MissingColumnError(column, known)
+        roles = {column: self.role(column) for column in known}
+        taken = {role: [column for column, own in roles.items() if own is role] for role in Role}
+        others = {Role.IDENTIFIER, Role.INSENSITIVE}
+        _refuse_two_roles(
+            {
+                **{role: columns for role, columns in taken.items() if role not in others},
+                **{role: [column] for role, column in owners.items()},
+            }
+        )
+        _refuse_kept(list(self.keep), set(owners.values()))
+        return replace(
+            self,
+            person=person,
+            household=household,
+            pseudonyms=pseudonyms,
+            insensitive=tuple(column for column in self.insensitive if column not in owners.values()),
         )
 
     def role(self, column: str) -> Role:
