@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +46,7 @@ class KAnonymity(PrivacyModel):
     favors_even = True
 
     k: int
-    profile: bool = False
+    profile: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "k", whole_number(self.k, "k of k-anonymity", least=1))

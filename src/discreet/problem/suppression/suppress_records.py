@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -57,7 +57,7 @@ class SuppressRecords(Suppression):
     is_budget = True
 
     limit: float
-    of: str = "people"
+    of: str = field(default="people", kw_only=True)
 
     def __post_init__(self) -> None:
         one_of(self.of, "of in budget", ("people", "rows"))

@@ -1,7 +1,7 @@
 """A front over schemes whose recodings are too many to list: one exact search after the other, k rising.
 
-The optimum for some k has a smallest class of k' ≥ k rows, so that the next search asks for k' + 1. Lower bounds carry
-over from search to search: with a larger k nothing can be cheaper.
+The optimum for some k has a smallest class of k' ≥ k rows, or people, so that the next search asks for k' + 1. Lower
+bounds carry over from search to search: with a larger k nothing can be cheaper.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 from discreet.problem import Problem
 from discreet.solve._base import Budget, Solution
 from discreet.solve._choose import choose_solver
+from discreet.solve._people import PeopleCounter
 from discreet.solve.front.set_up import equal_losses
 
 __all__ = ["Solved", "front_by_solves"]
@@ -73,4 +74,10 @@ def _smallest_class(problem: Problem, solution: Solution) -> int:
     grouping = problem.table.group(solution.blocks)
     kept = np.zeros(grouping.sizes.size, dtype=np.bool_)
     kept[grouping.ids[~solution.suppressed] if solution.suppressed.size else grouping.ids] = True
-    return int(grouping.sizes[kept].min(initial=problem.table.n)) if kept.any() else 0
+    sizes = grouping.sizes
+    if problem.people is not None:
+        alive = np.ones(problem.people.count, dtype=np.bool_)
+        if solution.suppressed_people is not None:
+            alive[solution.suppressed_people] = False
+        sizes = PeopleCounter(problem.table, problem.people).sizes(grouping.ids, slice(0, kept.size), alive)
+    return int(sizes[kept].min(initial=problem.table.n)) if kept.any() else 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import ClassVar
 
@@ -100,7 +100,11 @@ class LocalSolver(Solver):
         with budget.paused():
             load_kernels(type(self))
         if problem.people is not None:
-            return solve_people(problem, lambda smaller: self.solve(smaller, budget, progress), budget)
+            nearest = self.bound == "nearest"
+            inner = replace(self, bound="none") if nearest else self
+            return solve_people(
+                problem, lambda smaller: inner.solve(smaller, budget, progress), budget, nearest=nearest
+            )
         if not is_compiled(problem):
             return solve_general(problem, self._find, self.regroupings, budget, progress)
         task = make_task(problem)

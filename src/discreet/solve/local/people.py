@@ -2,9 +2,11 @@
 
 Each person is one of their rows, the one closest to the middle of all: people are put into groups as rows are
 otherwise. Then each group covers all rows of its people. That group is valid, since people are counted and each is in
-one group alone. What a row costs in the smaller problem is never more than in the release, and no person has less than
-one row; so its lower bound is one for the release too, and so is what everybody's rows cost if nobody shares a group.
-Both may be far from the best.
+one group alone.
+
+Every row of a person costs at least what the cover of all of them costs, and what the cover of one of them and of its
+k-th nearest person does. The lower bound adds that up over all rows. It may be far from the best where people have rows
+far from each other.
 """
 
 from __future__ import annotations
@@ -21,16 +23,21 @@ from discreet.problem.privacy import PrivacyModel
 from discreet.problem.privacy.k_anonymity import KAnonymity
 from discreet.runtime.integer_codes import add_up, first_of, numbered
 from discreet.solve._base import Budget, Progress, Solution, nothing_found
+from discreet.solve.local.bounds import row_bounds
 from discreet.solve.local.pricing import make_solution, price
-from discreet.solve.local.task import LocalGrouping, make_task
+from discreet.solve.local.task import LocalGrouping, LocalTask, make_task
 
 __all__ = ["solve_people"]
 
 _Ints = NDArray[np.int64]
+_ROUNDING = 1e-12
 
 
-def solve_people(problem: Problem, solve: Callable[[Problem], Solution], budget: Budget) -> Solution:
-    """Put people into groups by a search for rows, and return the release with all rows of each together."""
+def solve_people(problem: Problem, solve: Callable[[Problem], Solution], budget: Budget, *, nearest: bool) -> Solution:
+    """Put people into groups by a search for rows, and return the release with all rows of each together.
+
+    With ``nearest`` the bound is that by the nearest people, beside what the search proves.
+    """
     assert problem.people is not None
     crowd = _Crowd(problem, problem.people)
     found = solve(crowd.problem)
@@ -41,8 +48,7 @@ def solve_people(problem: Problem, solve: Callable[[Problem], Solution], budget:
         raise nothing_found(budget)
     task = make_task(problem)
     grouping = crowd.grouping(group)
-    apart = price(task, crowd.grouping(np.arange(problem.people.count))).cost
-    bound = max(found.lower_bound, apart)
+    bound = max(found.lower_bound, crowd.bound(task, budget) if nearest else 0.0)
     trace = [Progress(point.seconds, point.best, min(point.bound, bound), point.examined) for point in found.trace]
     made = make_solution(task, grouping, bound, trace)
     assert made.groups is not None
@@ -136,6 +142,13 @@ class _Crowd:
         cells, entry = np.unique(self.tuples * np.int64(span) + own + 1, return_inverse=True)
         rows = add_up(entry.reshape(-1), self.people.rows, cells.size)
         return LocalGrouping(cells // span, cells % span - 1, rows)
+
+    def bound(self, task: LocalTask, budget: Budget) -> float:
+        """Return what all rows cost at least, person by person."""
+        apart = price(task, self.grouping(np.arange(self.people.count))).classes
+        own = task.problem.cost.published(apart) / apart.sizes
+        near = row_bounds(make_task(self.problem), budget)[self.owner]
+        return float((np.maximum(own, near) * self.people.row_counts).sum()) * (1 - _ROUNDING)
 
     def mended(self, group: _Ints) -> _Ints | None:
         """Return the groups with those joined that break a model the search did not know; None if that is no help."""
