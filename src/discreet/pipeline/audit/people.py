@@ -20,6 +20,7 @@ from discreet.pipeline.audit.readers import open_table
 
 __all__ = ["ReleasedPeople", "read_people"]
 
+_LARGEST = 2**62
 Through = Callable[[pl.DataFrame], pl.DataFrame | None]
 """Writes a small table in the format of the output and reads it; None if nothing changes."""
 
@@ -84,15 +85,35 @@ def read_people(data: Any, columns: Sequence[str], secrets: Sequence[str], perso
     names = {f"c{i}": column for i, column in enumerate(dict.fromkeys([*columns, *secrets]))}
     cells = open_table(data).groups({**names, "person": person})
     check_people(person, cells["person"], cells["rows"])
-    lines = cells.group_by(list(names)).agg("person", "rows")
-    several = lines["rows"].list.len().to_numpy().astype(np.int64)
+    first, line = _lines(cells.select(list(names)))
     return ReleasedPeople(
         tuple(names.values()),
-        lines.select(list(names)),
-        np.repeat(np.arange(several.size, dtype=np.int64), several),
-        lines["person"].explode().to_numpy().astype(np.int64),
-        lines["rows"].explode().to_numpy().astype(np.int64),
+        cells.select(list(names))[first],
+        line,
+        cells["person"].to_numpy().astype(np.int64),
+        cells["rows"].to_numpy().astype(np.int64),
     )
+
+
+def _lines(table: pl.DataFrame) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Number the distinct rows of a table: return the first row of each number, and the number of each row.
+
+    Each column becomes numbers first, which is several times as fast as grouping by texts.
+    """
+    key, width = np.zeros(table.height, dtype=np.int64), 1
+    for column in table:
+        code = column.cast(pl.String).cast(pl.Categorical).to_physical().cast(pl.Int64).fill_null(-1).to_numpy()
+        low, high = int(code.min(initial=0)), int(code.max(initial=0))
+        if width * (high - low + 1) >= _LARGEST:
+            key = np.unique(key, return_inverse=True)[1].reshape(-1)
+            width = int(key.max(initial=0)) + 1
+        if width * (high - low + 1) >= _LARGEST:
+            code = np.unique(code, return_inverse=True)[1].reshape(-1)
+            low, high = 0, int(code.max(initial=0))
+        key = key * (high - low + 1) + (code - low)
+        width *= high - low + 1
+    _, first, line = np.unique(key, return_index=True, return_inverse=True)
+    return first, line.reshape(-1)
 
 
 def _same_type(own: pl.Series, other: pl.Series) -> tuple[pl.Series, pl.Series]:
