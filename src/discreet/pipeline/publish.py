@@ -111,9 +111,10 @@ class Promises:
             return self
         kept = tuple(column for column in recoding.drop if column != self.person)
         with source.guard():
-            rows = source.recode(replace(recoding, drop=kept))
+            rows = source.recode(source.with_codes(replace(recoding, drop=kept)), to_text=True)
             parts = [part for part in self.secrets if part in source.columns]
-            return replace(self, people=read_people(rows, self.quasi_identifiers, parts, self.person))
+            people = read_people(rows, self.quasi_identifiers, parts, self.person, self.rows)
+            return replace(self, people=people)
 
     def check(self, data: Any, categories: Sequence[str] = (), read_back: ReadBack | None = None) -> Audit:
         """Audit a table; raise an error if it breaks a promise, or if the input changed meanwhile."""

@@ -17,10 +17,13 @@ from numpy.typing import NDArray
 from discreet.errors import AuditError
 from discreet.pipeline.audit.classes import ReleasedClasses, check_people, secret_columns
 from discreet.pipeline.audit.readers import open_table
+from discreet.pipeline.audit.table import FrameTable, LazyTable
+from discreet.pipeline.audit.values import plain
 
 __all__ = ["ReleasedPeople", "read_people"]
 
 _LARGEST = 2**62
+_HELD_ROWS = 1 << 22
 Through = Callable[[pl.DataFrame], pl.DataFrame | None]
 """Writes a small table in the format of the output and reads it; None if nothing changes."""
 
@@ -80,15 +83,21 @@ class ReleasedPeople:
         return self.lines if back is None else back.sort(pl.col("number").cast(pl.Int64)).drop("number")
 
 
-def read_people(data: Any, columns: Sequence[str], secrets: Sequence[str], person: str) -> ReleasedPeople:
-    """Group released rows that still say whose they are."""
+def read_people(
+    data: Any, columns: Sequence[str], secrets: Sequence[str], person: str, rows: int | None = None
+) -> ReleasedPeople:
+    """Group released rows that still say whose they are; a few ``rows`` of polars are held as they are."""
     names = {f"c{i}": column for i, column in enumerate(dict.fromkeys([*columns, *secrets]))}
-    cells = open_table(data).groups({**names, "person": person})
+    table, wanted = open_table(data), {**names, "person": person}
+    if isinstance(table, LazyTable | FrameTable) and rows is not None and rows <= _HELD_ROWS:
+        cells = table.cells(wanted).with_columns(rows=pl.lit(1, dtype=pl.Int64))
+    else:
+        cells = table.groups(wanted)
     check_people(person, cells["person"], cells["rows"])
     first, line = _lines(cells.select(list(names)))
     return ReleasedPeople(
         tuple(names.values()),
-        cells.select(list(names))[first],
+        plain(cells.select(list(names))[first]),
         line,
         cells["person"].to_numpy().astype(np.int64),
         cells["rows"].to_numpy().astype(np.int64),
@@ -102,7 +111,9 @@ def _lines(table: pl.DataFrame) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """
     key, width = np.zeros(table.height, dtype=np.int64), 1
     for column in table:
-        code = column.cast(pl.String).cast(pl.Categorical).to_physical().cast(pl.Int64).fill_null(-1).to_numpy()
+        is_coded = isinstance(column.dtype, pl.Categorical | pl.Enum)
+        coded = column if is_coded else column.cast(pl.String).cast(pl.Categorical)
+        code = coded.to_physical().cast(pl.Int64).fill_null(-1).to_numpy()
         low, high = int(code.min(initial=0)), int(code.max(initial=0))
         if width * (high - low + 1) >= _LARGEST:
             key = np.unique(key, return_inverse=True)[1].reshape(-1)
