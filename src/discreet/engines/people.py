@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from discreet.counts import People, PersonValues
 from discreet.errors import DataError
 from discreet.runtime.integer_codes import add_up, compact, distinct
-from discreet.runtime.plurals import amount
+from discreet.runtime.plurals import amount, units
 
 __all__ = ["CountedPeople", "RowGroups", "ValueCodes", "check_present", "count_people_of_rows"]
 
@@ -64,8 +64,7 @@ def check_present(column: str, role: str, groups: pl.DataFrame, size: str) -> No
     if missing:
         raise DataError(
             f"Column '{column}', which says whose row it is, has no value in {amount(missing, 'row')}, so that nobody "
-            f"can count the {role}s; fill it in, give each of those rows a value of its own, or leave them out of the "
-            "table.",
+            f"can count {units(role)}; fill it in, give each of those rows a value of its own, or leave them out.",
             column=column,
             topic="people",
         )

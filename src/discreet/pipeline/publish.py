@@ -29,7 +29,7 @@ from discreet.engines import (
 )
 from discreet.errors import AuditError, DataError
 from discreet.job.files import FileStamp
-from discreet.pipeline.audit import Audit, AuditRequest, ReleasedPeople, read_people, scan
+from discreet.pipeline.audit import Audit, AuditRequest, RowOwners, read_people, scan
 from discreet.pipeline.clock import Clock
 from discreet.pipeline.output import Output, SparkOutput, TableOutput, Target, Written, like_input
 from discreet.pipeline.staging import ReadBack, Staged, StagedInDatabase, staging
@@ -66,7 +66,7 @@ class Promises:
     """Whether that column is released, so that the audit reads it there."""
     expected_people: int | None = None
     """How many people the release should have rows of, as far as the search knows."""
-    people: ReleasedPeople | None = None
+    people: RowOwners | None = None
     """Whose rows were released, if the release does not say."""
     weights: str | None = None
     population: Any = None

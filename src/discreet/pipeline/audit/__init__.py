@@ -1,7 +1,7 @@
 """The audit, with its own readers and its own grouping: it shares no code with counting, recoding and the search."""
 
 from discreet.pipeline.audit.check import AuditRequest, audit
-from discreet.pipeline.audit.people import ReleasedPeople, read_people
+from discreet.pipeline.audit.people import RowOwners, read_people
 from discreet.pipeline.audit.population import recount_population
 from discreet.pipeline.audit.readers import open_table, scan
 from discreet.pipeline.audit.reference import recount
@@ -11,7 +11,7 @@ __all__ = [
     "Audit",
     "AuditRequest",
     "Check",
-    "ReleasedPeople",
+    "RowOwners",
     "audit",
     "open_table",
     "read_people",

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import Argument, DiscreetError, UsageError
 from discreet.pipeline.audit.classes import ReleasedClasses, read_classes
-from discreet.pipeline.audit.people import ReleasedPeople
+from discreet.pipeline.audit.people import RowOwners
 from discreet.pipeline.audit.population import AuditedPopulation
 from discreet.pipeline.audit.readers import open_table
 from discreet.pipeline.audit.reference import ReferenceValues, make_reference, missing_values, original_counts
@@ -115,7 +115,7 @@ class AuditRequest:
     rows: int | None = None
     person: str | None = None
     """The column of the table that says whose row it is."""
-    people: ReleasedPeople | None = None
+    people: RowOwners | None = None
     """Whose rows they are, if the table does not say."""
     unit: str = "person"
     """What is counted if it is not rows: ``person`` or ``household``."""

@@ -20,16 +20,17 @@ from discreet.pipeline.audit.readers import open_table
 from discreet.pipeline.audit.table import FrameTable, LazyTable
 from discreet.pipeline.audit.values import plain
 
-__all__ = ["ReleasedPeople", "read_people"]
+__all__ = ["RowOwners", "read_people"]
 
 _LARGEST = 2**62
 _HELD_ROWS = 1 << 22
+"""Up to this many rows of polars are held, because grouping them takes longer; they stay with the release."""
 Through = Callable[[pl.DataFrame], pl.DataFrame | None]
 """Writes a small table in the format of the output and reads it; None if nothing changes."""
 
 
 @dataclass(frozen=True, eq=False)
-class ReleasedPeople:
+class RowOwners:
     """The people behind released rows: ``person[i]`` has ``rows[i]`` rows with the values of line ``line[i]``."""
 
     columns: tuple[str, ...]
@@ -39,11 +40,6 @@ class ReleasedPeople:
     line: NDArray[np.int64]
     person: NDArray[np.int64]
     rows: NDArray[np.int64]
-
-    @property
-    def count(self) -> int:
-        """The number of people."""
-        return int(np.count_nonzero(np.bincount(self.person)))
 
     def joined(
         self,
@@ -85,7 +81,7 @@ class ReleasedPeople:
 
 def read_people(
     data: Any, columns: Sequence[str], secrets: Sequence[str], person: str, rows: int | None = None
-) -> ReleasedPeople:
+) -> RowOwners:
     """Group released rows that still say whose they are; a few ``rows`` of polars are held as they are."""
     names = {f"c{i}": column for i, column in enumerate(dict.fromkeys([*columns, *secrets]))}
     table, wanted = open_table(data), {**names, "person": person}
@@ -95,7 +91,7 @@ def read_people(
         cells = table.groups(wanted)
     check_people(person, cells["person"], cells["rows"])
     first, line = _lines(cells.select(list(names)))
-    return ReleasedPeople(
+    return RowOwners(
         tuple(names.values()),
         plain(cells.select(list(names))[first]),
         line,
