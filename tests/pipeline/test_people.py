@@ -449,3 +449,11 @@ def test_other_schemes(scheme: str, output: str | None, tmp_path: Path) -> None:
             for row in rows:
                 classes.setdefault(row["person"], set()).add((row["age"], row["sex"]))
             assert all(len(found) == 1 for found in classes.values()), "all rows of a person stay together"
+
+
+def test_the_schemes_that_were_tried_are_compared_in_people() -> None:
+    release = make(visits(6, 200, 60), scheme="best", privacy=["k(3)"], suppression="none", time_limit=6)
+    tried = {each["scheme"]: each for each in release.stats["schemes"]}
+    taken = tried[str(release.job["scheme"]).partition("(")[0]]
+    assert taken["smallest_class"] == release.audit.smallest_class
+    assert taken["classes"] == release.audit.classes

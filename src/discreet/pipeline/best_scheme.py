@@ -28,9 +28,10 @@ from discreet.pipeline.prepare import Prepared, prepare
 from discreet.pipeline.search import search
 from discreet.problem import SCHEMES, Problem, scheme_of_each
 from discreet.report.class_sizes import ClassSizes
+from discreet.report.columns import kept_rows
 from discreet.report.notes import Private
 from discreet.report.small_counts import LeftOut
-from discreet.runtime.integer_codes import add_up, numbered
+from discreet.runtime.integer_codes import add_up, distinct, numbered
 
 if TYPE_CHECKING:
     from discreet.counts import CountTable
@@ -104,7 +105,7 @@ class _Attempt:
 
 
 def class_sizes(table: CountTable, solution: Solution) -> ClassSizes:
-    """Return the sizes of the equivalence classes that a solution publishes.
+    """Return the sizes of the equivalence classes that a solution publishes, in people if promises count people.
 
     Groups of a local recoding that are covered alike are one class.
     """
@@ -113,6 +114,8 @@ def class_sizes(table: CountTable, solution: Solution) -> ClassSizes:
         published = groups.group >= 0
         number = int(groups.group.max(initial=-1)) + 1
         rows = add_up(groups.group[published], groups.count[published], number)
+        if groups.of_people is not None:  # all rows of a person are in one group
+            rows = np.bincount(groups.of_people[groups.of_people >= 0], minlength=number)
         alike: dict[tuple[Any, ...], int] = {}
         for group in np.flatnonzero(rows).tolist():
             shown = tuple(
@@ -127,6 +130,15 @@ def class_sizes(table: CountTable, solution: Solution) -> ClassSizes:
         (blocks[table.codes[index]], int(blocks.max(initial=0)) + 1) for index, blocks in enumerate(solution.blocks)
     )
     class_of = numbered(table.tuples, codes)[0]
+    if table.people is not None:
+        people, left = table.people, kept_rows(table, solution)
+        there = (
+            np.repeat(left > 0, people.of_tuples) if left is not None else np.ones(people.members.size, dtype=np.bool_)
+        )
+        if solution.suppressed_people is not None:
+            there &= ~np.isin(people.members, solution.suppressed_people)
+        pairs = distinct(np.repeat(class_of, people.of_tuples)[there] * people.count + people.members[there])
+        return ClassSizes.of(np.bincount(pairs // people.count))
     kept = np.where(solution.suppressed, 0, table.weights) if solution.suppressed.size else table.weights
     sizes = add_up(class_of, kept)
     inside = solution.inside
