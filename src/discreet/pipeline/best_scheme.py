@@ -24,11 +24,11 @@ from discreet.errors import (
 )
 from discreet.job.settings import JobSettings
 from discreet.pipeline.make_release import make_release
+from discreet.pipeline.people import kept_pairs
 from discreet.pipeline.prepare import Prepared, prepare
 from discreet.pipeline.search import search
 from discreet.problem import SCHEMES, Problem, scheme_of_each
 from discreet.report.class_sizes import ClassSizes
-from discreet.report.columns import kept_rows
 from discreet.report.notes import Private
 from discreet.report.small_counts import LeftOut
 from discreet.runtime.integer_codes import add_up, distinct, numbered
@@ -131,12 +131,8 @@ def class_sizes(table: CountTable, solution: Solution) -> ClassSizes:
     )
     class_of = numbered(table.tuples, codes)[0]
     if table.people is not None:
-        people, left = table.people, kept_rows(table, solution)
-        there = (
-            np.repeat(left > 0, people.of_tuples) if left is not None else np.ones(people.members.size, dtype=np.bool_)
-        )
-        if solution.suppressed_people is not None:
-            there &= ~np.isin(people.members, solution.suppressed_people)
+        people, there = table.people, kept_pairs(table.people, table, solution)
+        assert there is not None  # no single records are suppressed if promises count people
         pairs = distinct(np.repeat(class_of, people.of_tuples)[there] * people.count + people.members[there])
         return ClassSizes.of(np.bincount(pairs // people.count))
     kept = np.where(solution.suppressed, 0, table.weights) if solution.suppressed.size else table.weights

@@ -17,12 +17,13 @@ from discreet.report.columns import kept_rows
 from discreet.runtime.plurals import units
 
 if TYPE_CHECKING:
+    from discreet.counts import CountTable, People
     from discreet.engines import Counted, Recoding
     from discreet.pipeline.prepare import Prepared
     from discreet.schema import Schema
     from discreet.solve import Solution
 
-__all__ = ["about_people", "draw_pseudonyms", "people_kept", "people_left_out", "with_people"]
+__all__ = ["about_people", "draw_pseudonyms", "kept_pairs", "people_kept", "people_left_out", "with_people"]
 
 
 def with_people(recoding: Recoding, prepared: Prepared, counted: Counted, solution: Solution, choices: str) -> Recoding:
@@ -81,11 +82,18 @@ def people_kept(counted: Counted, solution: Solution) -> int | None:
     if counted.owners is None or solution.groups is not None or solution.inside is not None:
         return None
     people = counted.owners.people
-    left = kept_rows(counted.table, solution)
+    there = kept_pairs(people, counted.table, solution)
+    if there is None:
+        return None
+    return int(np.count_nonzero(np.bincount(people.members[there], minlength=people.count)))
+
+
+def kept_pairs(people: People, table: CountTable, solution: Solution) -> NDArray[np.bool_] | None:
+    """Return which pairs of tuple and person have a released row; None if single rows of tuples go."""
+    left = kept_rows(table, solution)
     if left is None:
         return None
-    there = ~_suppressed(counted, solution)[people.members] & np.repeat(left > 0, people.of_tuples)
-    return int(np.count_nonzero(np.bincount(people.members[there], minlength=people.count)))
+    return ~_suppressed(people, solution)[people.members] & np.repeat(left > 0, people.of_tuples)
 
 
 def _losing(counted: Counted, solution: Solution) -> NDArray[np.bool_] | None:
@@ -94,15 +102,14 @@ def _losing(counted: Counted, solution: Solution) -> NDArray[np.bool_] | None:
     people, left = counted.owners.people, kept_rows(counted.table, solution)
     if left is None:
         return None
-    losing = _suppressed(counted, solution)
+    losing = _suppressed(people, solution)
     losing[people.members[np.repeat(left == 0, people.of_tuples)]] = True
     return losing
 
 
-def _suppressed(counted: Counted, solution: Solution) -> NDArray[np.bool_]:
+def _suppressed(people: People, solution: Solution) -> NDArray[np.bool_]:
     """Return who is suppressed by number."""
-    assert counted.owners is not None
-    gone = np.zeros(counted.owners.people.count, dtype=np.bool_)
+    gone = np.zeros(people.count, dtype=np.bool_)
     if solution.suppressed_people is not None:
         gone[solution.suppressed_people] = True
     return gone
