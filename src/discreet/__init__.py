@@ -44,7 +44,7 @@ _MODULES = {
     "discreet.report.check_result": ("CheckResult",),
     "discreet.report.comparison": ("Comparison",),
     "discreet.runtime.table_path": ("table",),
-    "discreet.samples": ("sample",),
+    "discreet.samples": ("sample", "sample_visits"),
     "discreet.schema": ("Builder", "Hierarchy", "Interval", "ValueSet", "parse_block"),
     "discreet.solve": ("Budget", "Combination", "Progress", "combinations"),
 }

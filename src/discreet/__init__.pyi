@@ -65,6 +65,7 @@ from discreet.report.check_result import CheckResult as CheckResult
 from discreet.report.comparison import Comparison as Comparison
 from discreet.runtime.table_path import table as table
 from discreet.samples import sample as sample
+from discreet.samples import sample_visits as sample_visits
 from discreet.schema import Builder as Builder
 from discreet.schema import Hierarchy as Hierarchy
 from discreet.schema import Interval as Interval
@@ -174,6 +175,7 @@ __all__ = [
     "ranges",
     "rounding",
     "sample",
+    "sample_visits",
     "table",
     "top",
     "verify",

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.runtime.integer_codes import add_up, first_of, numbered
+from discreet.runtime.integer_codes import add_up, distinct, first_of, numbered
 
 __all__ = ["CodedAttribute", "CountTable", "FloatArray", "Grouping", "Histogram", "IntArray", "People", "Population"]
 
@@ -248,8 +248,8 @@ class PersonValues:
     @cached_property
     def overlaps(self) -> bool:
         """Whether some person has several values, in whichever tuples."""
-        pairs = np.unique(self.people.astype(np.int64) * max(self.totals.size, 1) + self.values)
-        return bool(np.unique(pairs // max(self.totals.size, 1)).size < pairs.size)
+        pairs = distinct(self.people.astype(np.int64) * max(self.totals.size, 1) + self.values)
+        return bool(distinct(pairs // max(self.totals.size, 1)).size < pairs.size)
 
     def histogram(self, rows: Histogram) -> Histogram:
         """Return the histogram of people, given that of rows."""

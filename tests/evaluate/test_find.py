@@ -82,8 +82,8 @@ def test_crowds_and_what_they_tell_equal_the_brute_force(seed):
         "sensitive": "ill",
         "types": {"age": "integer"},
     }
-    before = naive.crowd(case.sets(released=False), possible)
-    after = naive.crowd(case.sets(released=True), possible)
+    before = naive.find.crowd(case.sets(released=False), possible)
+    after = naive.find.crowd(case.sets(released=True), possible)
     cities = {row["city"] for row in case.people}
     if "city" in possible and not case.named and not possible["city"] <= cities:
         return  # a value that the table lacks; see below

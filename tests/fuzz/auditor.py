@@ -19,6 +19,7 @@ __all__ = [
     "OF_PEOPLE",
     "OF_TABLE",
     "asks_for_people",
+    "broken_crowds",
     "broken_promises",
     "classes_of",
     "known_values",
@@ -259,6 +260,57 @@ def broken_promises(original, released, quasi, models, trees, hidden=None, peopl
                 found.append(f"a class of {len(group)} rows breaks {name} {arguments}: {dict(counts)}")
                 break
     return found
+
+
+OF_DISTRIBUTION = ("beta", "delta-disclosure")
+"""Models that compare the distribution of the values of a class, in which one person may have several."""
+
+
+def broken_crowds(original, released, quasi, models, trees, missing="unknown"):
+    """The promises that a released table breaks if they count the people ``p`` of rows."""
+    owner = {row["rid"]: row["p"] for row in original}
+    groups = classes_of(released, quasi)
+    sizes = [len({owner[row["rid"]] for row in group}) for group in groups]
+    found = []
+    for name, arguments in models:
+        if unknown(name, arguments, sizes) or asks_for_people(name, arguments):
+            continue
+        if name in OF_TABLE:
+            found += [] if OF_TABLE[name](sizes, arguments) else [f"the table breaks {name} {arguments}"]
+            continue
+        column = arguments.get("attribute")
+        whole = _having(original, column, owner, missing) if column else {}
+        for group, size in zip(groups, sizes, strict=True):
+            having = _having(group, column, owner, missing) if column else {}
+            counts = Counter({value: len(who) for value, who in having.items()})
+            known = sum(counts.values()) if name in OF_DISTRIBUTION else len(set().union(*having.values()))
+            totals = Counter({value: len(who) for value, who in whole.items()})
+            if not CONDITIONS[name](counts, size, known, totals, arguments, trees.get(column)):
+                found.append(f"a class of {size} people breaks {name} {arguments}: {dict(counts)}")
+                break
+    if any(name == "k" and arguments.get("profile") for name, arguments in models):
+        found += _rare_profiles(released, quasi, owner, models)
+    return found
+
+
+def _having(rows, column, owner, missing):
+    """The people who have each value of a column."""
+    found = defaultdict(set)
+    for row in rows:
+        value = same(row[column])
+        if value is not None or missing == "value":
+            found[value].add(owner[row["rid"]])
+    return found
+
+
+def _rare_profiles(released, quasi, owner, models):
+    """Profiles that fewer people have than was promised."""
+    shown = defaultdict(Counter)
+    for row in released:
+        shown[owner[row["rid"]]][tuple(same(row[name]) for name in quasi)] += 1
+    profiles = Counter(frozenset(rows.items()) for rows in shown.values())
+    least = max(arguments["k"] for name, arguments in models if name == "k" and arguments.get("profile"))
+    return [f"a profile has {n} people of {least}" for n in profiles.values() if n < least][:1]
 
 
 def lies(original, released, quasi, others, *, dropped, hidden=None, in_order=True):

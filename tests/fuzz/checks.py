@@ -137,11 +137,13 @@ def check(case: Case, *, deep: bool = False) -> str:
     made = oracle.plain(case, meanings)
     check_combination(case, ran)
     if ran.release is None:
-        if ran.ended == "infeasible":
+        if ran.ended == "infeasible" and case.owners is None:
             check_infeasible(case, made)
         return "no combination" if isinstance(ran.error, UnsupportedCombinationError) else ran.ended
     check_promises(case, ran)
     check_numbers(case, ran)
+    if case.owners is not None:  # optima are compared in tests/properties/test_people.py
+        made = None
     if not case.is_local:
         check_global(case, ran, meanings)
     elif case.counts_matches:
@@ -254,9 +256,12 @@ def check_promises(case: Case, ran: Ran) -> None:
     trees = {name: oracle.tree_of(column) for name, column in case.sensitive.items() if column.rows is not None}
     models = [(part.name, part.arguments) for part in case.privacy]
     people = people_like(case, ran, meanings)
-    wrong = auditor.broken_promises(
-        original, released, list(case.quasi), models, trees, hides(case), people, missing(case)
-    )
+    if case.owners is not None and len({row["p"] for row in original}) < len(original):  # else people are rows
+        wrong = auditor.broken_crowds(original, released, list(case.quasi), models, trees, missing(case))
+    else:
+        wrong = auditor.broken_promises(
+            original, released, list(case.quasi), models, trees, hides(case), people, missing(case)
+        )
     if wrong:
         raise Broken("promise", "; ".join(wrong))
     others = [*case.sensitive, *(["y"] if case.label is not None else []), *(["w"] if case.weights else [])]
@@ -293,8 +298,26 @@ def check_numbers(case: Case, ran: Ran) -> None:
     _expect(release.suppressed_values == hidden, "numbers", f"{release.suppressed_values} values hidden, and {hidden}")
     n = len(case.original())
     _expect(release.n == n, "numbers", f"n is {release.n} and not {n}")
+    if case.owners is not None and check_people_left(case, ran):
+        return
     limit = oracle_limit(case, n)
     _expect(release.suppressed <= limit, "numbers", f"{release.suppressed} of at most {limit} rows were suppressed")
+
+
+def check_people_left(case: Case, ran: Ran) -> bool:
+    """People are counted as they are there; return whether the budget is one of people, which is checked."""
+    release, whole = ran.release, {row["p"] for row in case.original()}
+    owner = {row["rid"]: row["p"] for row in case.original()}
+    left = {owner[row["rid"]] for row in ran.rows}
+    said = (release.people, release.audit.people, release.suppressed_people)
+    _expect(said == (len(whole), len(left), len(whole - left)), "people", f"{said} are said of {len(whole)}")
+    if case.suppression.name != "budget" or case.suppression.arguments.get("of") == "rows":
+        return False
+    limit = oracle_limit(case, len(whole))
+    _expect(len(whole - left) <= limit, "people", f"{len(whole - left)} of at most {limit} people were suppressed")
+    lost = [row for row in case.original() if row["p"] in left]
+    _expect(len(lost) == len(ran.rows), "people", "somebody who stays lost a row")
+    return True
 
 
 def oracle_limit(case, n):

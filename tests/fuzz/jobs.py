@@ -44,6 +44,9 @@ class Case:
     options: dict[str, Any] = field(default_factory=dict)
     frame: str = "polars"
     weights: list | None = None
+    owners: list | None = None
+    """The person of each row, if promises count people, or the household."""
+    unit: str = "person"
 
     @property
     def rows(self) -> int:
@@ -80,6 +83,8 @@ class Case:
             columns["y"] = self.label
         if self.weights is not None:
             columns["w"] = self.weights
+        if self.owners is not None:
+            columns["p"] = self.owners
         rows = [{"rid": i, **{name: values[i] for name, values in columns.items()}} for i in range(self.rows)]
         if self.options.get("missing") == "suppress":
             rows = [row for row in rows if all(row[name] is not None for name in self.quasi)]
@@ -104,6 +109,8 @@ class Case:
             table["y"] = self.label
         if self.weights is not None:
             table["w"] = self.weights
+        if self.owners is not None:
+            table["p"] = self.owners
         lines = [f"seed {self.seed}, as {self.frame}", f"table = pl.DataFrame({table!r}, strict=False)"]
         options = {name: value for name, value in options_of(self, None).items() if value not in (None, {}, ())}
         lines += [f"  {name}={value!r}" for name, value in options.items()]
@@ -148,12 +155,13 @@ def make_case(seed: int, *, large: bool = True) -> Case:
     weights = [rng.choice((1, 1.5, 2, 2.25, 7, 20)) for _ in range(n)] if population == "weights" else None
     facts = {"n": n, "quasi": quasi, "sensitive": sensitive, "label": label, "population": population}
     frame = rng.choice(FRAMES) if rng.random() < 0.15 else "polars"
+    owners, unit = _owners(seed, n, quasi)
     for attempt in range(TRIES):
         drawn = _parts(rng, facts, fixed, plain=attempt > TRIES // 2, usual=cell.choice if attempt > TRIES - 4 else {})
         own = {
             name: _flat(column) if drawn["schemes"][name].name == "cells" else column for name, column in quasi.items()
         }
-        case = Case(seed, own, sensitive, label, **drawn, frame=frame, weights=weights)
+        case = Case(seed, own, sensitive, label, **drawn, frame=frame, weights=weights, owners=owners, unit=unit)
         if refused or is_taken(case):
             break
     return case
@@ -163,6 +171,20 @@ def _flat(column: Column) -> Column:
     """The column with a flat hierarchy, the only one that the scheme cells takes."""
     present = sorted({value for value in column.everything if value is not None})
     return replace(column, given="flat", rows=[(value, "*") for value in present], file=False)
+
+
+def _owners(seed, n, quasi):
+    """Whose rows they are, in one case of six; sometimes all rows of a person have the same quasi-identifiers."""
+    rng = random.Random(f"people {seed}")
+    if rng.random() > 1 / 6:
+        return None, "person"
+    people = rng.randint(1, n)
+    owners = [f"Person {rng.randrange(people)}" for _ in range(n)]
+    if rng.random() < 0.4:
+        first = {owner: owners.index(owner) for owner in owners}
+        for column in quasi.values():
+            column.values[:] = [column.values[first[owner]] for owner in owners]
+    return owners, rng.choice(("person", "person", "household"))
 
 
 def _fixed(cell) -> dict[str, list[str]]:
@@ -296,6 +318,8 @@ def table_of(case: Case) -> pl.DataFrame:
         columns["y"] = pl.Series(case.label, dtype=pl.String)
     if case.weights is not None:
         columns["w"] = pl.Series(case.weights, dtype=pl.Float64)
+    if case.owners is not None:
+        columns["p"] = pl.Series(case.owners, dtype=pl.String)
     return pl.DataFrame({**columns, "name": [f"Person {i}" for i in range(case.rows)]})
 
 
@@ -345,6 +369,8 @@ def options_of(case: Case, folder: Path | None) -> dict[str, Any]:
     options["scheme"] = next(iter(schemes.values())) if len(set(schemes.values())) == 1 else schemes
     if case.weights is not None:
         options["weights"] = "w"
+    if case.owners is not None:
+        options[case.unit] = "p"
     if any(column.people is not None for column in case.quasi.values()):
         options["population"] = people_of(case) if folder else people_of(case).to_dict(as_series=False)
         if folder and case.seed % 3 == 0:  # it need not be of the same kind

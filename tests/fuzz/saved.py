@@ -41,6 +41,8 @@ def to_data(case: Case) -> dict[str, Any]:
         "options": case.options,
         "frame": case.frame,
         "weights": case.weights,
+        "owners": case.owners,
+        "unit": case.unit,
     }
 
 

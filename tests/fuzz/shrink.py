@@ -52,6 +52,8 @@ def simpler_cases(case: Case) -> Iterator[Case]:
             yield replace(case, sensitive={key: column for key, column in case.sensitive.items() if key != name})
     if case.label is not None:
         yield replace(case, label=None)
+    if case.owners is not None:
+        yield replace(case, owners=None)
     people = case.people() and len(next(iter(case.quasi.values())).people)
     if people:
         yield with_people(case, [])
@@ -77,6 +79,7 @@ def with_rows(case: Case, rows: list[int]) -> Case:
         sensitive={name: with_values(column, rows) for name, column in case.sensitive.items()},
         label=None if case.label is None else [case.label[i] for i in rows],
         weights=None if case.weights is None else [case.weights[i] for i in rows],
+        owners=None if case.owners is None else [case.owners[i] for i in rows],
     )
 
 

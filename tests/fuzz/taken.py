@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
+from discreet.counts import People, PersonValues
 from discreet.errors import DiscreetError
 from discreet.problem import Problem
 from discreet.solve import choose_solver
@@ -79,8 +82,33 @@ def stand_in(case):
         sensitive={name: replace(table.sensitive[old], name=name) for name, old in secrets.items()},
         labels=None if case.label is None else table.labels,
         joint={} if case.label is None else {name: table.joint[old] for name, old in secrets.items()},
-        population=replace(table.population, codes=codes) if people else None,
+        population=replace(table.population, codes=codes, estimated=case.weights is not None) if people else None,
+        people=None if case.owners is None or _own_rows(case) else _owners(case, table, secrets),
     )
+
+
+def _own_rows(case):
+    """Whether every row is of another person, so that people are rows."""
+    owners = [row["p"] for row in case.original()]
+    return len(set(owners)) == len(owners)
+
+
+def _owners(case, table, secrets):
+    """Two people for each tuple of the small table, or two with rows of all tuples if those of a case vary."""
+    tuples = np.arange(table.tuples)
+    pairs = {(row["p"], *(row[name] for name in case.quasi)) for row in case.original()}
+    varies = len(pairs) > len({owner for owner, *_ in pairs})
+    member = np.stack([0 * tuples, 0 * tuples + 1] if varies else [2 * tuples, 2 * tuples + 1], axis=1).ravel()
+    count = 2 if varies else 2 * table.tuples
+    values = {}
+    for name, old in secrets.items():
+        histogram = table.sensitive[old]
+        of_tuple = np.repeat(tuples, np.diff(histogram.offsets))
+        whose = np.zeros_like(of_tuple) if varies else 2 * of_tuple
+        pairs = np.unique(whose * histogram.cardinality + histogram.values)
+        totals = np.bincount(pairs % histogram.cardinality, minlength=histogram.cardinality)
+        values[name] = PersonValues(histogram.offsets, whose, histogram.values, totals)
+    return People(count, 2 * np.arange(table.tuples + 1), member, np.ones(member.size, dtype=np.int64), values)
 
 
 def _has_hierarchy(case, name):

@@ -254,6 +254,14 @@ def test_a_change_that_changes_nothing_is_none(visitor: Any, project: str) -> No
     assert visitor.patch(f"/projects/{project}", {"roles": {"sex": "quasi-identifier"}}).json()["can_undo"] is False
 
 
+def test_one_column_says_whose_row_it_is(visitor: Any, project: str) -> None:
+    path = f"/projects/{project}"
+    visitor.patch(path, {"roles": {"sex": "person"}})
+    fields = visitor.patch(path, {"roles": {"city": "person"}}).json()
+    roles = {column["name"]: column["role"] for column in fields["columns"]}
+    assert (roles["sex"], roles["city"]) == ("identifier", "person")
+
+
 def test_there_is_one_class(visitor: Any, project: str) -> None:
     path = f"/projects/{project}"
     visitor.patch(path, {"roles": {"sex": "class"}})

@@ -38,7 +38,8 @@ hierarchy_options = job_options(
     ),
 )
 table_options = job_options(
-    *("quasi_identifiers", "identifiers", "sensitive", "keep", "weights", "population", "class_attribute"),
+    *("quasi_identifiers", "identifiers", "sensitive", "person", "household", "pseudonyms", "keep"),
+    *("weights", "population", "class_attribute"),
     hierarchy_options,
     *("types", "derive", "cost"),
     option(

@@ -86,6 +86,8 @@ def job_option(name: str, **changes: Any) -> Decorator[Any]:
         return option(
             option_of(name), name, help=parameter.about, flag_value=False, default=True, group=parameter.group
         )
+    if parameter.kind == "switch":
+        return option(option_of(name), name, help=parameter.about, is_flag=True, group=parameter.group)
     if parameter.kind in _REPEATABLE:
         settings["multiple"] = True
     elif parameter.kind == "choice":

@@ -82,6 +82,12 @@ The exit code is 0 if every promise is kept, and 5 if not.""",
 )
 @job_options("missing_sensitive")
 @option(
+    "--person",
+    group="roles",
+    metavar="COLUMN",
+    help="The column that says whose row it is, or whose household's: promises count its values, not rows.",
+)
+@option(
     "--weights",
     group="table",
     metavar="COLUMN",
@@ -151,6 +157,7 @@ def _audit(file: str, options: Mapping[str, Any]) -> Audit:
         "unknown",
         "suppression",
         "missing_sensitive",
+        "person",
         "weights",
         "population",
         "engine",
@@ -195,6 +202,7 @@ def _verify(file: str, options: Mapping[str, Any]) -> Verification:
         "reference",
         "unknown",
         "suppression",
+        "person",
         "weights",
     )
     if any(options[name] for name in said_twice):

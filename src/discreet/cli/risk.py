@@ -38,6 +38,8 @@ With --original the attacks are run too: linkage, homogeneity and (with --privac
     help="The people FILE was drawn from: a table of them all, or their number.",
 )
 @option("--weights", group="table", metavar="COLUMN", help="Survey weights, where there is no such table.")
+@option("--person", group="roles", metavar="COLUMN", help="The column that says whose row it is: people are counted.")
+@option("--household", group="roles", metavar="COLUMN", help="The column with the household of each person.")
 @option(
     "--original",
     group="table",
@@ -117,7 +119,7 @@ def risk(file: str, population: str | None, original: str | None, as_json: bool,
     from discreet.evaluate import risk as measure
 
     people = int(population) if population is not None and population.isdecimal() else population
-    measured = {name: options[name] for name in ("weights", "threshold", "depth")}
+    measured = {name: options[name] for name in ("weights", "person", "household", "threshold", "depth")}
     report = measure(file, population=people, original=original, **measured, **columns)
     attacked = None if original is None else attacks(original, file, **columns)
     if as_json:

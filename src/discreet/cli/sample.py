@@ -16,22 +16,22 @@ __all__ = ["sample"]
 Examples:
   discreet sample -n 1000 -o people.csv
   discreet sample -n 10000000 --seed 7 -o people.parquet
-  discreet sample -n 1000 -o people.csv --hierarchies hierarchies/""",
+  discreet sample -n 1000 -o people.csv --hierarchies hierarchies/
+  discreet sample --visits -o visits.csv""",
 )
 @click.option(
     "-n",
     "--rows",
     "rows",
     type=click.IntRange(min=0),
-    default=1000,
-    show_default=True,
-    help="How many people.",
+    help="How many people, or visits.  [default: 1000 people, 100000 visits]",
 )
+@click.option("--visits", is_flag=True, help="Visits to a hospital instead: seven people make ten of them.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Another seed, other people.")
 @click.option("-o", "--output", required=True, metavar="FILE", help="Where to write: a file, a folder/ or a table.")
 @click.option("--hierarchies", metavar="DIR", help="Also write hierarchies for the columns into this folder.")
 @quiet_option
-def sample(rows: int, seed: int, output: str, hierarchies: str | None, quiet: bool) -> None:
+def sample(rows: int | None, visits: bool, seed: int, output: str, hierarchies: str | None, quiet: bool) -> None:
     """Write a realistic table about people who do not exist.
 
     The columns depend on each other as in life: schooling on age, work on schooling, illness on age and sex.
@@ -39,9 +39,11 @@ def sample(rows: int, seed: int, output: str, hierarchies: str | None, quiet: bo
     from discreet.pipeline.sample_file import write_sample
     from discreet.samples import write_hierarchies
 
-    write_sample(output, rows, seed)
+    number = (100_000 if visits else 1000) if rows is None else rows
+    write_sample(output, number, seed, visits=visits)
     if not quiet:
-        click.echo(f"wrote {amount(rows, 'made-up person', 'made-up people')} to {without_password(output)}")
+        what = ("made-up visit",) if visits else ("made-up person", "made-up people")
+        click.echo(f"wrote {amount(number, *what)} to {without_password(output)}")
     if hierarchies is not None:
         files = write_hierarchies(hierarchies)
         if not quiet:

@@ -19,6 +19,7 @@ from discreet.engines.format_limits import as_read_back, restore_type
 from discreet.engines.guards import library_errors, reading
 from discreet.engines.open import Engine, layout_of, open_source, scan_table, to_lazy
 from discreet.engines.polars.pandas_index import index_of, unnamed_of
+from discreet.engines.polars.people import number_people
 from discreet.engines.polars.recode import recode
 from discreet.engines.polars.source import FileSource, InMemorySource, LazySource, files_read
 from discreet.engines.population import count_people
@@ -98,6 +99,7 @@ __all__ = [
     "layout_of",
     "library_errors",
     "normalized",
+    "number_people",
     "open_file",
     "open_source",
     "open_table",

@@ -16,6 +16,7 @@ from discreet.engines.columns import exactly, is_category, unused
 from discreet.engines.combined_columns import add_combined
 from discreet.engines.files.formats import Format
 from discreet.engines.format_limits import as_read_back
+from discreet.engines.people import CountedPeople, RowGroups, ValueCodes, check_present, count_people_of_rows
 from discreet.engines.polars.categories import SmallIntegers, small_integers
 from discreet.engines.population import collapse, everybody, joined_values
 from discreet.engines.source import HoldsRows, Source
@@ -47,7 +48,10 @@ class Counted:
     domains: Mapping[str, Domain]
     """The meaning of the codes, by quasi-identifier."""
     reference: Mapping[str, pl.DataFrame]
-    """The distinct values of each sensitive column and the ``rows`` of each."""
+    """The distinct values of each sensitive column and the ``rows`` of each, or its people where those are counted.
+
+    Of several spellings of a value, the first has all people.
+    """
     codes: Mapping[str, pl.DataFrame]
     """The distinct values of each sensitive and class column and the ``code`` of each in its histogram.
 
@@ -63,6 +67,10 @@ class Counted:
     """A population table, counted by the quasi-identifiers."""
     weighed: Weighed | None = None
     """The totals of the survey weights of each tuple."""
+    dropped_people: int = 0
+    """The number of people with such rows, where people are counted."""
+    owners: CountedPeople | None = None
+    """Whose rows they are, if promises count people; the table has them only if somebody has several rows."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +84,8 @@ class SensitiveOptions:
     """Values that are equal in a file of this format are counted as one."""
     keys: Sequence[str] = ()
     """The columns that distinguish tuples besides the quasi-identifiers."""
+    always_people: bool = False
+    """Whether the table has people even if every row is of another one."""
 
 
 def count(
@@ -96,20 +106,28 @@ def count(
     keys = list(schema.quasi_identifiers)
     values = [*schema.sensitive, *([] if schema.class_attribute is None else [schema.class_attribute])]
     by = list(dict.fromkeys([*keys, *values]))
+    unit = [] if schema.unit is None else [schema.unit]
     real = list(dict.fromkeys(part for name in by for part in schema.parts.get(name, (name,))))
+    real += unit
     groups = _groups(source, real, schema)
     size = groups.columns[len(real)]
+    for column in unit:
+        check_present(column, schema.role(column), groups, size)
     absent = {column: _missing_rows(groups, column, size) for column in keys if groups[column].null_count()}
-    dropped = 0
+    dropped = dropped_people = 0
     if missing == "suppress" and absent:
         known = _with_known(groups, absent)
         dropped = int(groups[size].sum()) - int(known[size].sum())
+        if unit:
+            lacking = pl.any_horizontal(exactly(column).is_null() for column in absent)
+            dropped_people = groups.filter(lacking)[unit[0]].n_unique()
         groups = known
     written = {column: groups[column].unique() for column in options.keys}
     if options.written_as is not None:
         layout = options.written_as
         groups = groups.with_columns(as_read_back(groups[column], layout) for column in schema.sensitive_columns)
     rows = groups[size].to_numpy()
+    owner = groups[unit[0]].to_numpy() if unit else None
     totals = None if schema.weights is None else weighed(schema.weights, groups, real)
     groups = add_combined(groups, schema.combined)
     factors = _factorize(groups.select(map(exactly, by)), rows, options.keys)
@@ -141,6 +159,11 @@ def count(
         )
         for column in dict.fromkeys(values)
     }
+    owners = None
+    if owner is not None:
+        coded = {name: ValueCodes(counted[name].entries.code, counted[name].entries.cardinality) for name in counted}
+        of_rows = RowGroups(index, owner, rows, weights.size)
+        owners = count_people_of_rows(unit[0], of_rows, {name: coded[name] for name in schema.sensitive})
     label = schema.class_attribute
     labels = None if label is None else counted[label].entries.with_missing()
     table = CountTable(
@@ -153,11 +176,15 @@ def count(
         labels=_labels(labels, counted[label].histogram) if label is not None and labels is not None else None,
         joint={} if labels is None else _Joint({name: counted[name].entries for name in schema.sensitive}, labels),
         population=population,
+        people=None if owners is None or (owners.own_rows and not options.always_people) else owners.people,
     )
     return Counted(
         table,
         quasi.domains,
-        reference={c: pl.DataFrame({"value": factors[c].values, "rows": factors[c].rows}) for c in schema.sensitive},
+        reference={
+            c: pl.DataFrame({"value": factors[c].values, "rows": _reference_rows(factors[c], counted[c], owners, c)})
+            for c in schema.sensitive
+        },
         codes={column: each.codes for column, each in counted.items()},
         missing=absent,
         dropped=dropped,
@@ -167,6 +194,8 @@ def count(
         },
         people=people,
         weighed=totals,
+        dropped_people=dropped_people,
+        owners=owners,
     )
 
 
@@ -297,6 +326,17 @@ def _count_values(
         )
     codes = pl.DataFrame({"value": factor.values, "code": code}).filter(known)
     return _CountedValues(codes, entries, histogram)
+
+
+def _reference_rows(
+    factor: _Factor, counted: _CountedValues, owners: CountedPeople | None, column: str
+) -> NDArray[np.int64]:
+    """Return the rows of each distinct value of a sensitive column, or the people who have it."""
+    if owners is None:
+        return factor.rows
+    codes = counted.codes.select("value", "code").unique("code", keep="first", maintain_order=True)
+    people = pl.Series(owners.people.sensitive[column].totals).gather(codes["code"].cast(pl.UInt32))
+    return factor.values.replace_strict(codes["value"], people, default=0, return_dtype=pl.Int64).to_numpy()
 
 
 def _of_tuples(groups: Weighed, index: NDArray[np.int64], size: int) -> Weighed:

@@ -151,6 +151,10 @@ class Recoding:
     """The groups of a local recoding, in which equal values may be released differently."""
     known: Mapping[str, pl.Series] = field(default_factory=dict)
     """All values of quasi-identifiers that keep them, as far as they are known."""
+    left_out: Mapping[str, pl.Series] = field(default_factory=dict)
+    """The numbers of people, by column, whose rows are all left out before anything else happens."""
+    numbered: tuple[str, ...] = ()
+    """Columns in which the recoding expects numbers of people; see :func:`discreet.engines.number_people`."""
 
     def coded(self, texts: Collection[str]) -> Recoding:
         """Return the recoding with released text of few values as an Enum.
@@ -175,7 +179,7 @@ class Recoding:
         """The columns the recoding has to read."""
         others = [] if self.parts is None else [self.parts.column, *filter(None, [self.parts.label])]
         others += [] if self.shares is None else list(self.shares.codes)
-        return list(dict.fromkeys([*self.maps, *self.kept, *self.required, *others]))
+        return list(dict.fromkeys([*self.maps, *self.kept, *self.required, *self.left_out, *others]))
 
     @property
     def changed(self) -> list[str]:
@@ -252,12 +256,13 @@ class PartsPlan(NamedTuple):
 class RecodingPlan(NamedTuple):
     """The steps of a recoding, in the order in which they are carried out.
 
-    Rows with a missing ``required`` value go; ``shares`` assigns groups; ``lookups`` adds the released values, under
-    the names in ``released``, and the codes of classes; ``constants`` need no look-up. Then ``no_rows`` are left, or
-    the ``suppressed`` classes go, and finally ``parts`` of classes.
+    Rows with a missing ``required`` value and those of people ``left_out`` go; ``shares`` assigns groups; ``lookups``
+    adds the released values, under the names in ``released``, and the codes of classes; ``constants`` need no look-up.
+    Then ``no_rows`` are left, or the ``suppressed`` classes go, and finally ``parts`` of classes.
     """
 
     required: Sequence[str]
+    left_out: Mapping[str, pl.Series]
     shares: SharesPlan | None
     lookups: Sequence[Lookup]
     released: Mapping[str, str]
@@ -296,6 +301,7 @@ def make_plan(recoding: Recoding) -> RecodingPlan:
         lookups.append(Lookup(column, values, {classes.names[column]: _count_up(values)}, complete=False))
     return RecodingPlan(
         required=recoding.required,
+        left_out=recoding.left_out,
         shares=None if recoding.shares is None else _plan_shares(recoding.shares),
         lookups=lookups,
         released=released,

@@ -40,6 +40,13 @@ class Source(Protocol):
         the columns of :data:`discreet.engines.weights.TOTALS` follow.
         """
 
+    def number_people(self, columns: Sequence[str]) -> None:
+        """From now on, have numbers in place of the values of columns that say whose row it is.
+
+        Equal values have equal numbers, in the order of the values, and a missing one stays missing. The engine numbers
+        them, so that no such value comes to the caller.
+        """
+
     def profile(self, columns: Sequence[str], beside: Sequence[str] = ()) -> ColumnProfiles:
         """Profile some columns, each by itself, and sample them together with those ``beside``."""
 

@@ -14,9 +14,10 @@ from discreet.counts import IntArray
 from discreet.engines import Source, count_combined, exactly, weighed
 from discreet.errors import DataError, MissingColumnError
 from discreet.runtime.integer_codes import add_up, numbered
+from discreet.runtime.plurals import amount
 from discreet.schema import parts_of, plain, text_of
 
-__all__ = ["CountedClasses", "Int64Array", "read_classes"]
+__all__ = ["CountedClasses", "Int64Array", "Owners", "read_classes"]
 
 Int64Array = NDArray[np.int64]
 
@@ -40,10 +41,12 @@ class CountedClasses:
     secret: Mapping[str, IntArray]
     people: NDArray[np.float64] | None = None
     """The sum of the survey weights of each class."""
+    owners: Owners | None = None
+    """Whose rows they are, if people are counted and not rows; then ``sizes`` and histograms are numbers of people."""
 
     @cached_property
     def rows(self) -> int:
-        """The number of rows."""
+        """The number of rows; where people are counted, the sum of the people of all classes."""
         return int(self.sizes.sum())
 
     def width(self, column: str) -> int:
@@ -57,22 +60,96 @@ class CountedClasses:
     def histogram(self, column: str) -> tuple[Int64Array, Int64Array, Int64Array]:
         """Return each pair of a class and a sensitive value that occurs, and its count."""
         width = max(self.width(column), 1)
-        keys, entry = np.unique(self.group * width + self.secret[column], return_inverse=True)
+        cells = self.group * width + self.secret[column]
+        if self.owners is not None:
+            keys, people = self.owners.count(cells)
+            return keys // width, keys % width, people
+        keys, entry = np.unique(cells, return_inverse=True)
         return keys // width, keys % width, add_up(entry, self.count, keys.size)
+
+    def known(self, column: str, values: NDArray[np.bool_]) -> Int64Array:
+        """Return how many rows, or people, of each class have one of some values of a sensitive column."""
+        there = values[self.secret[column]]
+        if self.owners is None:
+            return add_up(self.group[there], self.count[there], self.sizes.size)
+        groups, people = self.owners.count(self.group, there)
+        known = np.zeros(self.sizes.size, dtype=np.int64)
+        known[groups] = people
+        return known
+
+    def totals(self, column: str) -> Int64Array:
+        """Return how many rows, or people, have each value of a sensitive column."""
+        if self.owners is None:
+            return add_up(self.secret[column], self.count, self.width(column))
+        values, people = self.owners.count(self.secret[column].astype(np.int64))
+        total = np.zeros(self.width(column), dtype=np.int64)
+        total[values] = people
+        return total
+
+
+@dataclass(frozen=True, eq=False)
+class Owners:
+    """The person of each entry of a table, by number, and the household where that is known."""
+
+    column: str
+    """What says whose row it is."""
+    person: Int64Array
+    household: Int64Array | None = None
+
+    @cached_property
+    def people(self) -> int:
+        """The number of people."""
+        return int(np.unique(self.person).size)
+
+    def count(self, cells: Int64Array, there: NDArray[np.bool_] | None = None) -> tuple[Int64Array, Int64Array]:
+        """Return the cells that occur among some entries, in order, and the number of people of each."""
+        table = pl.DataFrame({"cell": cells, "person": self.person})
+        some = table if there is None else table.filter(pl.Series(there))
+        counted = some.group_by("cell").agg(pl.col("person").n_unique().cast(pl.Int64)).sort("cell")
+        return counted["cell"].to_numpy(), counted["person"].to_numpy()
+
+    def highest(self, risks: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the highest risk of each person, given that of each entry; people are in the order of their number."""
+        _, person = np.unique(self.person, return_inverse=True)
+        found = np.zeros(self.people, dtype=np.float64)
+        np.maximum.at(found, person, risks)
+        return found
+
+    def together(self, risks: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the chance that any member of each household is found, given the risk of each person."""
+        assert self.household is not None
+        _, first = np.unique(self.person, return_index=True)
+        _, household = np.unique(self.household, return_inverse=True)
+        missed = np.ones(int(household.max()) + 1, dtype=np.float64)
+        np.multiply.at(missed, household[first], 1 - risks)
+        return np.asarray(1 - missed)
 
 
 def read_classes(
-    source: Source, quasi_identifiers: Sequence[str], sensitive: Sequence[str] = (), weights: str | None = None
+    source: Source,
+    quasi_identifiers: Sequence[str],
+    sensitive: Sequence[str] = (),
+    weights: str | None = None,
+    *,
+    person: str | None = None,
+    household: str | None = None,
 ) -> CountedClasses:
-    """Count a table by its quasi-identifiers and sensitive columns, and add up survey weights."""
-    columns = [*quasi_identifiers, *sensitive]
+    """Count a table by its quasi-identifiers and sensitive columns, and add up survey weights.
+
+    With the column ``person``, people are counted, and with ``household`` it is known who lives together.
+    """
+    owners = [column for column in (person, household) if column is not None]
+    columns = [*quasi_identifiers, *sensitive, *owners]
     real = [part for name in columns for part in parts_of(name, source.columns)]
     for column in (*real, *([] if weights is None else [weights])):
         if column not in source.columns:
             raise MissingColumnError(column, source.columns)
+    if owners:
+        source.number_people(owners)
     counted = count_combined(source, columns, weights)
     if counted.is_empty():
         raise DataError("The data has no rows; there is nothing to measure.", topic="no-rows")
+    _check_owners(counted, owners, len(columns))
     values = {column: counted[column].unique().sort(nulls_last=True) for column in columns}
     indexed = counted.select(
         exactly(column).replace_strict(distinct, np.arange(len(distinct)), return_dtype=pl.Int64)
@@ -90,13 +167,31 @@ def read_classes(
     if weights is not None:
         weight = weighed(weights, counted, columns).people[order]
         people = np.bincount(group, weights=weight, minlength=groups).astype(np.float64)
+    whose = None
+    if person is not None:
+        known = {column: code[order] for column, code in zip(columns, codes, strict=True)}
+        whose = Owners(person, known[person], None if household is None else known[household])
     return CountedClasses(
         columns=tuple(quasi_identifiers),
         values=values,
         codes=[code[order][first] for code in codes[:quasi]],
-        sizes=add_up(group, count, groups),
+        sizes=add_up(group, count, groups) if whose is None else whose.count(group)[1],
         group=group.astype(np.int64),
         count=count,
-        secret={column: code[order] for column, code in zip(sensitive, codes[quasi:], strict=True)},
+        secret={column: code[order] for column, code in zip(sensitive, codes[quasi:], strict=False)},
         people=people,
+        owners=whose,
     )
+
+
+def _check_owners(counted: pl.DataFrame, owners: Sequence[str], rows: int) -> None:
+    """Refuse rows that do not say whose they are."""
+    for column in owners:
+        missing = int(counted.to_series(rows).filter(counted[column].is_null()).sum())
+        if missing:
+            raise DataError(
+                f"Column '{column}', which says whose row it is, has no value in {amount(missing, 'row')}; fill it in, "
+                "give each of those rows a value of its own, or leave them out.",
+                column=column,
+                topic="people",
+            )

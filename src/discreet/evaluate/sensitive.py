@@ -14,7 +14,7 @@ from discreet.engines import count_combined, open_source
 from discreet.errors import AuditError
 from discreet.evaluate.attribute import Attribute
 from discreet.evaluate.candidates import Candidates
-from discreet.evaluate.classes import CountedClasses
+from discreet.evaluate.classes import CountedClasses, read_classes
 from discreet.problem import Groups
 from discreet.runtime.integer_codes import add_up
 from discreet.schema import Domain, make_domain, plain, text_of
@@ -53,7 +53,10 @@ def sensitive_groups(classes: CountedClasses, column: SensitiveColumn, original:
     before, now = column.masks(texts)
     released = classes.values[column.name].filter(now)
     if original is None:
-        compared = pl.DataFrame({"value": released, "rows": add_up(value, count, len(texts))[now]})
+        compared = pl.DataFrame({"value": released, "rows": classes.totals(column.name)[now]})
+    elif classes.owners is not None:
+        first = read_classes(open_source(original), (), [column.name], person=classes.owners.column)
+        compared = pl.DataFrame({"value": first.values[column.name], "rows": first.totals(column.name)})
     else:
         counted = count_combined(open_source(original), [column.name])
         compared = counted.select(value=pl.col(counted.columns[0]), rows=pl.col(counted.columns[1]).cast(pl.Int64))
@@ -82,9 +85,10 @@ def sensitive_groups(classes: CountedClasses, column: SensitiveColumn, original:
         whole=whole,
         ancestors=ancestors,
         names=names,
-        known=add_up(group[before[value]], count[before[value]], classes.sizes.size),
+        known=classes.known(column.name, before),
         hides=column.unknown is not None,
         positions=positions,
+        of_people=classes.owners is not None,
     )
 
 

@@ -50,8 +50,8 @@ Roles = Annotated[
 ]
 """A column, a list of columns, or a mapping from columns to hierarchies."""
 
-_LONGEST, _FIRST = 300, 12
-"""The characters of a list of keys in a message, and how many keys a longer one names."""
+_MOST_LISTED = 20
+"""The most keys that a message lists."""
 _WANTED = {
     "string_type": "must be text",
     "int_type": "must be a whole number",
@@ -67,6 +67,13 @@ _WANTED = {
     "less_than_equal": "must be 1 or less",
     "finite_number": "must be a finite number",
 }
+
+
+def _all_keys(what: str, known: Sequence[str]) -> str:
+    """List the keys of a file, or some of them and where the others are."""
+    if len(known) <= _MOST_LISTED:
+        return f"the keys are {', '.join(known)}."
+    return f"the keys are {', '.join(known[:_MOST_LISTED])} and others, which 'discreet schema {what}' lists."
 
 
 def explain_fields(
@@ -87,10 +94,7 @@ def explain_fields(
         if len(path) > 1 and unknown in known:
             return f"The key '{unknown}' does not belong in '{key}'; write it at the top."
         instead = (other_names or {}).get(unknown.strip("-").lower())
-        listed = f"the keys are {', '.join(known)}."
-        if len(listed) > _LONGEST:
-            listed = f"the keys are {', '.join(known[:_FIRST])} and others, which 'discreet schema {what}' lists."
-        hint = f"write {instead}." if instead else did_you_mean(unknown, known) or listed
+        hint = f"write {instead}." if instead else did_you_mean(unknown, known) or _all_keys(what, known)
         return f"There is no key '{unknown}'; {hint}"
     if kind == "missing":
         return f"The key '{key}' is missing."

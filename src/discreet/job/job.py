@@ -45,6 +45,9 @@ _ROLES = ("quasi_identifiers", "sensitive")
 _OPTIONAL: dict[str, Any] = {
     "seed": None,
     "threads": None,
+    "person": None,
+    "household": None,
+    "pseudonyms": False,
     "weights": None,
     "population": None,
     "against": [],
@@ -89,6 +92,9 @@ class Job(BaseModel):
     quasi_identifiers: Roles = Field(min_length=1)
     sensitive: Roles = Field(default_factory=dict)
     class_attribute: str | None = None
+    person: str | None = None
+    household: str | None = None
+    pseudonyms: bool = False
     weights: str | None = None
     population: str | None = None
     against: Texts = Field(default_factory=list)

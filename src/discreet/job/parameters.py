@@ -24,6 +24,7 @@ Kind = Literal[
     "seed",
     "count",
     "flag",
+    "switch",
 ]
 """What a parameter takes: ``roles`` are columns with an optional hierarchy each."""
 
@@ -64,6 +65,21 @@ PARAMETERS: dict[str, Parameter] = {
         group="roles",
     ),
     "keep": Parameter("Columns to release as they are, confirmed. Repeatable.", "columns", "COLUMNS", group="roles"),
+    "person": Parameter(
+        "The column that says whose row it is: promises count people, not rows, and it does not leave.",
+        metavar="COLUMN",
+        group="roles",
+    ),
+    "household": Parameter(
+        "The column with the household of each person: promises count households, and it does not leave.",
+        metavar="COLUMN",
+        group="roles",
+    ),
+    "pseudonyms": Parameter(
+        "Release the person and the household as random pseudonyms instead of leaving them out.",
+        "switch",
+        group="roles",
+    ),
     "weights": Parameter("Survey weights: how many people each row represents.", metavar="COLUMN"),
     "population": Parameter("A table of the people the rows were drawn from.", metavar="FILE"),
     "against": Parameter(

@@ -80,6 +80,10 @@ class Policy(Rules):
 
     quasi_identifiers: Roles = Field(default_factory=dict, description="Columns others may know about a person.")
     sensitive: Roles = Field(default_factory=dict, description="Columns nobody may learn about a person.")
+    person: str | None = Field(
+        default=None,
+        description="The column that says whose row it is, or whose household's; promises count its values.",
+    )
     allow: Texts = Field(
         default_factory=list, description="Columns that may be there although they could identify people."
     )

@@ -53,6 +53,9 @@ class JobSettings:
     quasi_identifiers: str | Sequence[str] | Mapping[str, Any]
     sensitive: str | Sequence[str] | Mapping[str, Any] = ()
     class_attribute: str | None = None
+    person: str | None = None
+    household: str | None = None
+    pseudonyms: bool = False
     weights: str | None = None
     population: Any = None
     sampled_from: SampledFrom | None = None
@@ -99,6 +102,8 @@ class JobSettings:
         _check_time_limit(time_limit)
         _check_seed(seed)
         _check_threads(given.get("threads"))
+        for name in ("person", "household"):
+            _check_owner(name, given.get(name))
         given["seed"] = draw_seed() if seed is None else seed
         given["privacy"] = tuple(PRIVACY.make(model) for model in as_list(given.get("privacy", ())))
         given["given_cost"] = given.get("cost")
@@ -268,6 +273,15 @@ def _check_time_limit(time_limit: Any) -> None:
 def _check_seed(seed: Any) -> None:
     if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int) or seed < 0):
         raise UsageError("The seed is a whole number of at least 0.", topic="parameter")
+
+
+def _check_owner(name: str, column: Any) -> None:
+    if not isinstance(column, str | None):
+        raise UsageError(
+            f"The {name} is one column, named by text; where several columns together say whose row it is, make one "
+            "of them first.",
+            topic="people",
+        )
 
 
 def _check_threads(threads: Any) -> None:

@@ -30,6 +30,9 @@ def anonymize(
     quasi_identifiers: str | Sequence[str] | Mapping[str, Any],
     sensitive: str | Sequence[str] | Mapping[str, Any] = (),
     class_attribute: str | None = None,
+    person: str | None = None,
+    household: str | None = None,
+    pseudonyms: bool = False,
     weights: str | None = None,
     population: Any = None,
     against: Any = (),
@@ -84,6 +87,13 @@ def anonymize(
         columns together are one attribute if they are written ``disease+stage``; models name it so.
     class_attribute
         The column a classifier should still be able to predict, for the cost ``CM``.
+    person, household
+        The column that says whose row it is, where people may have several rows (visits, claims), and the one that says
+        to which household they belong. Promises then count people, or households if those are given: five rows of one
+        patient are no crowd. Costs stay sums over rows. Neither column leaves.
+    pseudonyms
+        Whether ``person`` and ``household`` leave after all, as random pseudonyms that are drawn for this release.
+        Whoever gets it sees which rows are of the same person.
     weights
         The column with the survey weights: how many people of the population each row represents. Rows are counted as
         ever; models about the population (``k-map(5)``, ``delta-presence(0.1, 0.6)``) take what the weights of a class

@@ -79,6 +79,7 @@ class Anonymizer:
         self.release_ = anonymize(X, **{name: value for name, value in self._params.items() if name not in _OWN})
         recipe = None if self.release_.provenance is None else self.release_.provenance.recipe
         has_mapping = recipe is not None and recipe.recoding.parts is None and not recipe.recoding.everything
+        has_mapping &= recipe is None or recipe.schema.unit is None  # a mapping does not know people
         self.mapping_ = self.release_.to_mapping() if has_mapping else None
         self.feature_names_in_ = list(open_source(X).columns)
         self.n_features_in_ = len(self.feature_names_in_)

@@ -114,7 +114,7 @@ def apply_mapping(
             recoding = replace(recoding, everything=True)
         else:
             source, recoding = open_source(recoded_rows), kept
-    table, verdict = publish(source, recoding, promises, target, clock)
+    table, verdict, _ = publish(source, recoding, promises, target, clock)
     return Applied(
         audit=verdict,
         rows=rows,

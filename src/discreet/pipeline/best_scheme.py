@@ -24,13 +24,14 @@ from discreet.errors import (
 )
 from discreet.job.settings import JobSettings
 from discreet.pipeline.make_release import make_release
+from discreet.pipeline.people import kept_pairs
 from discreet.pipeline.prepare import Prepared, prepare
 from discreet.pipeline.search import search
 from discreet.problem import SCHEMES, Problem, scheme_of_each
 from discreet.report.class_sizes import ClassSizes
 from discreet.report.notes import Private
 from discreet.report.small_counts import LeftOut
-from discreet.runtime.integer_codes import add_up, numbered
+from discreet.runtime.integer_codes import add_up, distinct, numbered
 
 if TYPE_CHECKING:
     from discreet.counts import CountTable
@@ -106,7 +107,7 @@ class _Attempt:
 
 
 def class_sizes(table: CountTable, solution: Solution) -> ClassSizes:
-    """Return the sizes of the equivalence classes that a solution publishes.
+    """Return the sizes of the equivalence classes that a solution publishes, in people if promises count people.
 
     Groups of a local recoding that are covered alike are one class.
     """
@@ -115,6 +116,8 @@ def class_sizes(table: CountTable, solution: Solution) -> ClassSizes:
         published = groups.group >= 0
         number = int(groups.group.max(initial=-1)) + 1
         rows = add_up(groups.group[published], groups.count[published], number)
+        if groups.of_people is not None:  # all rows of a person are in one group
+            rows = np.bincount(groups.of_people[groups.of_people >= 0], minlength=number)
         alike: dict[tuple[Any, ...], int] = {}
         for group in np.flatnonzero(rows).tolist():
             shown = tuple(
@@ -129,6 +132,11 @@ def class_sizes(table: CountTable, solution: Solution) -> ClassSizes:
         (blocks[table.codes[index]], int(blocks.max(initial=0)) + 1) for index, blocks in enumerate(solution.blocks)
     )
     class_of = numbered(table.tuples, codes)[0]
+    if table.people is not None:
+        people, there = table.people, kept_pairs(table.people, table, solution)
+        assert there is not None  # no single records are suppressed if promises count people
+        pairs = distinct(np.repeat(class_of, people.of_tuples)[there] * people.count + people.members[there])
+        return ClassSizes.of(np.bincount(pairs // people.count))
     kept = np.where(solution.suppressed, 0, table.weights) if solution.suppressed.size else table.weights
     sizes = add_up(class_of, kept)
     inside = solution.inside

@@ -141,10 +141,11 @@ class _TableCheck:
         levels: list[tuple[Level, Rules]] = [("error", self.policy), ("warning", self.policy.warn)]
         for level, rules in levels:
             yield from self._columns(columns, rules, level)
-        needed = [*self.policy.quasi_identifiers, *self._sensitive_columns()]
+        owner = [] if self.policy.person is None else [self.policy.person]
+        needed = [*self.policy.quasi_identifiers, *self._sensitive_columns(), *owner]
         absent = [column for column in dict.fromkeys(needed) if column not in columns]
         for column in absent:
-            hint = did_you_mean(column, columns) or "it is named as a quasi-identifier or sensitive column."
+            hint = did_you_mean(column, columns) or "it is named as a quasi-identifier, sensitive column or person."
             yield self._rule("missing-column", column, "error", f"There is no column '{column}'; {hint}")
         if not absent:
             yield from self._promises(levels, columns)
@@ -199,6 +200,7 @@ class _TableCheck:
             reference=self.reference,
             unknown=self.policy.unknown,
             missing_sensitive=self.policy.missing_sensitive,
+            person=self.policy.person,
         )
         for (level, _), found in zip(promised, audit.checks, strict=False):
             reached = number_text(found.reached)
@@ -220,7 +222,7 @@ class _TableCheck:
         """Check the risks of an attacker who knows who is in the table."""
         reached = {
             "highest": 1 / audit.smallest_class if audit.classes else 0.0,
-            "average": audit.classes / audit.rows if audit.rows else 0.0,
+            "average": audit.sizes.average_risk,
         }
         for name, limit in limits.items():
             message = f"The {name} risk of being found is {reached[name]:.3g}, and {limit:g} is the limit."

@@ -16,6 +16,7 @@ from discreet.pipeline.audit import recount, recount_population
 from discreet.pipeline.derive import about_derived
 from discreet.pipeline.ledger import make_entry, record, two_releases
 from discreet.pipeline.mapping import Recipe
+from discreet.pipeline.people import about_people, people_kept, people_left_out, with_people
 from discreet.pipeline.prepare import Prepared
 from discreet.pipeline.provenance import OriginalTable, Provenance
 from discreet.pipeline.publish import Promises, publish
@@ -66,13 +67,15 @@ def make_release(
     with prepared.clock("recode"):
         counted = named_by_released(prepared.source, problem, prepared.counted, solution)
     required = tuple(schema.quasi_identifiers) if counted.dropped else ()
-    recoding = make_recoding(solution, counted, drop=schema.identifiers, required=required)
+    recoding = make_recoding(solution, counted, drop=schema.dropped, required=required)
+    job = text_form({**prepared.describe_table(), **search})
+    if schema.unit is not None:
+        recoding = with_people(recoding, prepared, counted, solution, job_text(job))
     original = OriginalTable.of(prepared, problem, counted.domains, solution, recoding)
     promises = _promises(prepared, problem, solution, counted, recoding)
     if prepared.earlier is not None:
         promises = replace(promises, together=prepared.earlier.checker(problem.privacy, lambda: original.released_as))
-    table, verdict = publish(prepared.source, recoding, promises, target, prepared.clock)
-    job = text_form({**prepared.describe_table(), **search})
+    table, verdict, promises = publish(prepared.source, recoding, promises, target, prepared.clock)
     result = f" {solution.cost!r} {verdict.rows} {verdict.classes}"  # a search that was stopped may end elsewhere
     drawn = drawn or prepared.settings.sampled_from is not None
     choices = job_text(job, without=[] if drawn else ["seed"]) + result
@@ -107,6 +110,7 @@ def make_release(
             name: blocks[domain.codes]
             for (name, domain), blocks in zip(counted.domains.items(), solution.blocks, strict=bool(solution.blocks))
         },
+        **people_left_out(counted, solution, verdict.people),
         released_before=None if kept is None else ClassSizes.of(_sizes_before(counted, kept)),
         columns=summarize_columns(counted, prepared.schemes, solution, recoding, least),
         least=least,
@@ -143,6 +147,10 @@ def _promises(
         missing_sensitive=prepared.settings.missing_sensitive,
         rows=problem.whole.n - solution.suppressed_rows,
         read=prepared.stamp,
+        person=schema.unit,
+        unit="row" if schema.unit is None else str(schema.role(schema.unit)),
+        pseudonyms=schema.pseudonyms,
+        expected_people=people_kept(counted, solution),
         weights=schema.weights,
         population=_recounted_population(prepared, problem, counted),
         hierarchies={
@@ -187,6 +195,7 @@ def _reference(prepared: Prepared, problem: Problem, counted: Counted) -> dict[s
                 [column for column in prepared.schema.sensitive if column in compared],
                 required=tuple(prepared.schema.quasi_identifiers) if counted.dropped else (),
                 layout=None if prepared.written_as is None else prepared.written_as.kind,
+                person=prepared.schema.unit,
             )
     return {**counted.reference, **fresh}
 
@@ -226,6 +235,7 @@ def _notes(
             *about_derived(prepared.settings),
             *measured,
             *prepared.undecided.notes(),
+            *about_people(schema, counted),
             *map(Private if suppressed else str, about_values(schema, problem, counted)),
             *([] if prepared.earlier is None else prepared.earlier.notes(problem, prepared.settings.suppression)),
             *about_drawn_rows(prepared.settings, problem.whole.n + counted.dropped),
@@ -268,9 +278,16 @@ def _population(prepared: Prepared) -> dict[str, str]:
 
 
 def _sizes_before(counted: Counted, rows: IntArray) -> IntArray:
-    """Return the size of each original equivalence class, given the rows of each tuple."""
+    """Return the size of each original equivalence class, given the rows of each tuple; in people if those count."""
     table = counted.table
+    people = table.people
+    if people is not None:
+        rows = np.where(rows > 0, people.of_tuples, 0)
     if not counted.sensitive_keys:
         return rows
     ids = table.group([np.arange(attribute.leaves) for attribute in table.attributes]).ids
-    return add_up(ids, rows, int(ids.max(initial=-1)) + 1)
+    if people is None:
+        return add_up(ids, rows, int(ids.max(initial=-1)) + 1)
+    there = np.repeat(rows > 0, people.of_tuples)
+    pairs = np.unique(np.repeat(ids, people.of_tuples)[there].astype(np.int64) * people.count + people.members[there])
+    return np.bincount(pairs // people.count, minlength=int(ids.max(initial=-1)) + 1)

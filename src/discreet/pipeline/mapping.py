@@ -94,6 +94,8 @@ def make_mapping(release: Release) -> dict[str, Any]:
         raise _no_mapping("Equal values became different ones, or records were left out before the search")
     if recipe.recoding.parts is not None:
         raise _no_mapping("Single records or values were suppressed, which depends on the rows")
+    if recipe.schema.unit is not None:
+        raise _no_mapping("The promises count people, whom a mapping does not know")
     if recipe.recoding.everything:
         raise UsageError("Every row was suppressed, so there is nothing to apply to other rows; ask for less.")
     schema = recipe.schema

@@ -38,6 +38,9 @@ def pareto(
     quasi_identifiers: str | Sequence[str] | Mapping[str, Any],
     sensitive: str | Sequence[str] | Mapping[str, Any] = (),
     class_attribute: str | None = None,
+    person: str | None = None,
+    household: str | None = None,
+    pseudonyms: bool = False,
     weights: str | None = None,
     population: Any = None,
     keep: str | Sequence[str] = (),
@@ -75,7 +78,9 @@ def pareto(
 
     Parameters
     ----------
-    data, identifiers, quasi_identifiers, sensitive, class_attribute, weights, population, keep, types, derive
+    data, identifiers, quasi_identifiers, sensitive, class_attribute, person, household, pseudonyms
+        As for :func:`discreet.anonymize`.
+    weights, population, keep, types, derive
         As for :func:`discreet.anonymize`.
     missing, missing_sensitive
         As for :func:`discreet.anonymize`.

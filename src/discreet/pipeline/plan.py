@@ -8,7 +8,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from discreet.runtime.locations import without_password
-from discreet.runtime.plurals import amount, either
+from discreet.runtime.plurals import amount, either, unit_amount
 
 if TYPE_CHECKING:
     from discreet.job import Job
@@ -41,6 +41,12 @@ class JobPlan:
     output: str | None
     reports: tuple[str, ...]
     notes: tuple[str, ...] = ()
+    unit: str = "row"
+    """What promises count: rows, people or households."""
+    people: int | None = None
+    """How many people or households there are, if promises count those."""
+    budget_unit: str = "row"
+    """What ``most_suppressed`` counts."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as plain data, ready for JSON."""
@@ -60,12 +66,16 @@ class JobPlan:
             ),
             *((f"'{each['name']}'", _describe(each)) for each in self.attributes),
             ("sensitive", ", ".join(self.sensitive)),
+            ("counted", "" if self.people is None else f"{unit_amount(self.people, self.unit)}, not rows"),
             ("population", self.population or ""),
             ("left out", ", ".join(self.dropped)),
             ("as it is", ", ".join(self.unchanged)),
             ("privacy", " and ".join(self.privacy)),
             ("cost", self.cost),
-            ("suppression", f"{self.suppression}: at most {amount(self.most_suppressed, 'row')} may be left out"),
+            (
+                "suppression",
+                f"{self.suppression}: at most {unit_amount(self.most_suppressed, self.budget_unit)} may be left out",
+            ),
             ("search", self.solver + space),
             ("output", self.output or ""),
             ("reports", ", ".join(self.reports)),
@@ -93,10 +103,11 @@ def make_plan(job: Job) -> JobPlan:
     searched = problem if prepared.earlier is None else prepared.earlier.require(problem, prepared)
     solver = choose_solver(searched, settings.solver)
     schema = prepared.schema
+    unit = "row" if schema.unit is None else str(schema.role(schema.unit))
     return JobPlan(
         rows=problem.whole.n,
         tuples=problem.whole.tuples,
-        dropped=schema.identifiers,
+        dropped=schema.dropped,
         attributes=tuple(_attributes(prepared, problem)),
         sensitive=schema.sensitive,
         population=population_text(problem.whole, schema.weights),
@@ -105,6 +116,9 @@ def make_plan(job: Job) -> JobPlan:
         cost=problem.cost.shown,
         suppression=problem.suppression.text,
         most_suppressed=problem.whole.n - problem.table.n + problem.limit,
+        unit=unit,
+        people=None if prepared.counted.owners is None else prepared.counted.owners.people.count,
+        budget_unit=unit if problem.limit_of_people else "row",
         solver=solver.name,
         nodes=_recodings(problem),
         output=None if job.output is None else without_password(job.output),

@@ -93,6 +93,9 @@ class Prepared:
             "quasi_identifiers": {name: domain.given for name, domain in self.counted.domains.items()},
             "sensitive": {name: self.trees.get(name) for name in schema.sensitive},
             "class_attribute": schema.class_attribute,
+            **({} if schema.person is None else {"person": schema.person}),
+            **({} if schema.household is None else {"household": schema.household}),
+            **({"pseudonyms": True} if schema.pseudonyms else {}),
             **({"keep": list(schema.keep)} if schema.keep else {}),
             **({} if schema.weights is None else {"weights": schema.weights}),
             **({} if settings.population is None else {"population": _location_text(settings.population)}),
@@ -128,7 +131,7 @@ def prepare(settings: JobSettings, *, for_front: bool = False) -> Prepared:
             settings.types,
             weights=settings.weights,
             keep=kept_columns,
-        )
+        ).with_owners(settings.person, settings.household, pseudonyms=settings.pseudonyms)
         if settings.missing_sensitive == "unknown":
             _check_missing_codes(source, schema)
         schemes = scheme_of_each(list(schema.quasi_identifiers), settings.scheme)
@@ -138,6 +141,11 @@ def prepare(settings: JobSettings, *, for_front: bool = False) -> Prepared:
         load_ahead(settings, schema, schemes, source)
     all_levels = settings.cost.counts_values and not for_front
     with clock("count"):
+        confirmed = [*schema.keep, *kept_index]
+        undecided = None
+        if schema.owners:  # their values are searched for in other columns, and only then become numbers
+            undecided = _inspect(source, schema, confirmed, with_index=target is None)
+            source.number_people(schema.owners if schema.pseudonyms else [str(schema.unit)])
         people = None
         if population is not None:
             people = count_people(population, list(schema.quasi_identifiers), settings.missing, settings.engine)
@@ -152,16 +160,11 @@ def prepare(settings: JobSettings, *, for_front: bool = False) -> Prepared:
                 hierarchies=trees,
                 written_as=written_as,
                 keys=_split_by(schema, schemes, settings.privacy, settings.cost),
+                always_people=any(getattr(model, "profile", False) for model in settings.privacy),
             ),
         )
-        undecided = inspect_columns(
-            source,
-            schema.identifiers,
-            schema.insensitive,
-            [*schema.keep, *kept_index],
-            schema.sensitive_columns,
-            with_index=target is None,
-        )
+        if undecided is None:
+            undecided = _inspect(source, schema, confirmed, with_index=target is None)
         if not for_front:
             undecided.check()
     prepared = Prepared(
@@ -179,6 +182,15 @@ def prepare(settings: JobSettings, *, for_front: bool = False) -> Prepared:
     )
     with clock("count"):
         return replace(prepared, earlier=read_earlier_releases(prepared))
+
+
+def _inspect(source: Source, schema: Schema, confirmed: Sequence[str], *, with_index: bool) -> UndecidedColumns:
+    """Inspect columns without a role. That identifiers repeat is no news where promises count people."""
+    names = list(dict.fromkeys([*schema.identifiers, *schema.owners]))
+    found = inspect_columns(
+        source, names, schema.insensitive, confirmed, schema.sensitive_columns, with_index=with_index
+    )
+    return found if schema.unit is None else replace(found, repeated={})
 
 
 def build_problem(prepared: Prepared, privacy: Sequence[PrivacyModel | str]) -> Problem:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from discreet.engines import UNKNOWN, recode, relation_of, to_lazy, unused
+from discreet.engines import UNKNOWN, exactly, number_people, recode, relation_of, to_lazy, unused
 from discreet.errors import Argument, UsageError
 from discreet.job.settings import is_best
 from discreet.pipeline.pickling import unpickled, with_originals_wanted
@@ -43,6 +43,7 @@ __all__ = [
     "released_people",
     "released_row_numbers",
     "roles",
+    "with_owners",
 ]
 
 
@@ -212,16 +213,36 @@ def known_recoding(release: Release) -> Recoding:
 
 def released_row_numbers(release: Release, original: Any) -> pl.Series:
     """Return the numbers of the original rows that are released, in their order, from 0."""
-    frame = to_lazy(original)
+    recoding = known_recoding(release)
+    frame = number_people(to_lazy(original), recoding.numbered)
     number = unused("row", frame.collect_schema())
-    released = recode(frame.with_row_index(number), known_recoding(release))
+    released = recode(frame.with_row_index(number), recoding)
     return released.select(number).collect().to_series()
 
 
 def recoded(release: Release, original: Any) -> pl.DataFrame:
     """Recode the original table again, which keeps its order."""
     assert release.provenance is not None
-    return recode(to_lazy(original), release.provenance.recoding).collect()
+    recoding = release.provenance.recoding
+    return recode(number_people(to_lazy(original), recoding.numbered), recoding).collect()
+
+
+def with_owners(release: Release, original: Any, released: Any) -> tuple[Any, dict[str, str]]:
+    """Return the released rows with the columns that say whose they are, and these columns as arguments of ``risk``.
+
+    Both are as they were if rows are counted, or if the original table does not say which of its rows were released.
+    The rows stay with the owner: only figures are made of them.
+    """
+    job = release.job
+    owners = {role: str(job[role]) for role in ("person", "household") if job.get(role)}
+    provenance = release.provenance
+    if not owners or job.get("pseudonyms"):
+        return released, owners
+    if provenance is None or not provenance.rows_known or not is_at_hand(original):
+        return released, {}
+    rows = recoded(release, original)
+    whose = to_lazy(original, list(owners.values())).select(map(exactly, owners.values())).collect()
+    return rows.with_columns(whose[released_row_numbers(release, original).to_numpy()].get_columns()), owners
 
 
 def hiding(release: Release) -> dict[str, Any]:

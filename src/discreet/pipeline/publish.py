@@ -30,12 +30,13 @@ from discreet.engines import (
 )
 from discreet.errors import AuditError, DataError
 from discreet.job.files import FileStamp
-from discreet.pipeline.audit import Audit, AuditRequest, scan
+from discreet.pipeline.audit import Audit, AuditRequest, RowOwners, read_people, scan
 from discreet.pipeline.clock import Clock
 from discreet.pipeline.output import Output, SparkOutput, TableOutput, Target, Written, like_input
 from discreet.pipeline.staging import ReadBack, Staged, StagedInDatabase, staging
 from discreet.problem import PrivacyModel, Suppression
 from discreet.report.numbers import number_text
+from discreet.runtime.plurals import units
 
 __all__ = ["Promises", "RowsToWrite", "kind_of", "publish", "write_rows"]
 
@@ -59,6 +60,15 @@ class Promises:
     way_out: str = "please report this"
     read: FileStamp | None = None
     """The input files, which must not have changed since they were first read."""
+    person: str | None = None
+    """The column that says whose row it is, or whose household's; promises count its values."""
+    unit: str = "person"
+    pseudonyms: bool = False
+    """Whether that column is released, so that the audit reads it there."""
+    expected_people: int | None = None
+    """How many people the release should have rows of, as far as the search knows."""
+    people: RowOwners | None = None
+    """Whose rows were released, if the release does not say."""
     weights: str | None = None
     population: Any = None
     hierarchies: Mapping[str, Any] = field(default_factory=dict)
@@ -97,6 +107,20 @@ class Promises:
     def __deepcopy__(self, memo: Any) -> Promises:
         return self
 
+    def with_people(self, source: Source, recoding: Recoding) -> Promises:
+        """Return the promises with the people whose rows a recoding releases.
+
+        They are counted in rows that are recoded once more, with the number of the person in them, and never written.
+        """
+        if self.person is None or self.pseudonyms:
+            return self
+        kept = tuple(column for column in recoding.drop if column != self.person)
+        with source.guard():
+            rows = source.recode(source.with_codes(replace(recoding, drop=kept)), to_text=True)
+            parts = [part for part in self.secrets if part in source.columns]
+            people = read_people(rows, self.quasi_identifiers, parts, self.person, self.rows)
+            return replace(self, people=people)
+
     def check(self, data: Any, categories: Sequence[str] = (), read_back: ReadBack | None = None) -> Audit:
         """Audit a table; raise an error if it breaks a promise, or if the input changed meanwhile."""
         if self.read is not None and not self.read.unchanged:
@@ -112,6 +136,10 @@ class Promises:
             suppression=self.suppression,
             missing_sensitive=self.missing_sensitive,
             rows=self.rows,
+            person=self.person if self.pseudonyms else None,
+            people=self.people,
+            unit=self.unit,
+            through=None if read_back is None else read_back.through,
             weights=self.weights,
             population=self.population,
             read_back=read_back,
@@ -120,6 +148,11 @@ class Promises:
             made_for=None if self.made_for is None else self.made_for.kind,
         )
         verdict = request.check(data)
+        if None is not self.expected_people != verdict.people:
+            raise AuditError(
+                f"The audit found another number of {units(self.unit)} than were to be released. Nothing was released; "
+                f"{self.way_out}."
+            )
         for broken in verdict.failed:
             promised = "" if broken.promised is None else f" where {number_text(broken.promised)} was promised"
             raise AuditError(
@@ -211,22 +244,29 @@ class WriteResult(NamedTuple):
     audit: Audit
 
 
-def publish(
-    source: Source, recoding: Recoding, promises: Promises, target: Target | None, clock: Clock
-) -> tuple[Any, Audit]:
-    """Recode, write if there is a target, and audit; return the released table (or where it is) and the audit.
+class Published(NamedTuple):
+    """The released table (or where it is), its audit, and the promises with the people that were counted for it."""
+
+    table: Any
+    audit: Audit
+    promises: Promises
+
+
+def publish(source: Source, recoding: Recoding, promises: Promises, target: Target | None, clock: Clock) -> Published:
+    """Recode, write if there is a target, and audit.
 
     Columns of delimited text get the type of their released values. Where the first rows suggested another type than
     later rows have, the release is written a second time.
     """
     expect_types(source, promises.types, kind_of(target))
     try:
-        table, verdict = _publish(source, recoding, promises, target, clock)
+        found = _publish(source, recoding, promises, target, clock)
     except OtherTypesError:
-        table, verdict = _publish(source, recoding, promises, target, clock)
+        found = _publish(source, recoding, promises, target, clock)
+    table = found.table
     if isinstance(table, Written) and isinstance(target, Output) and target.format.kind == "csv":
         table = replace(table, scan=typed_again(table.scan, source, recoding, promises.types))
-    return table, verdict
+    return found._replace(table=table)
 
 
 def kind_of(target: Target | None) -> Destination:
@@ -236,9 +276,9 @@ def kind_of(target: Target | None) -> Destination:
     return target.url.database if isinstance(target, TableOutput) else target.format.kind
 
 
-def _publish(
-    source: Source, recoding: Recoding, promises: Promises, target: Target | None, clock: Clock
-) -> tuple[Any, Audit]:
+def _publish(source: Source, recoding: Recoding, promises: Promises, target: Target | None, clock: Clock) -> Published:
+    with clock("audit"):
+        promises = promises.with_people(source, recoding)
     if target is not None and target.shuffle is not None:
         recoding = source.with_codes(recoding)
         target = replace(target, shuffle=replace(target.shuffle, rows=promises.rows, coded=recoding.codes))
@@ -246,12 +286,13 @@ def _publish(
         with clock("recode"), source.guard():
             table = source.collect(source.recode(recoding))
         with clock("audit"):
-            return table, promises.check(table)
+            return Published(table, promises.check(table), promises)
     released, written, verdict = write_rows(RowsToWrite(source, recoding), promises, target, clock)
     if not source.read_again:
-        return released, verdict
+        return Published(released, verdict, promises)
     by_engine = released is None or relation_of(released) is not None
-    return replace(written, lazy=source.kind == "polars lazy", shuffle=target.shuffle, by_engine=by_engine), verdict
+    table = replace(written, lazy=source.kind == "polars lazy", shuffle=target.shuffle, by_engine=by_engine)
+    return Published(table, verdict, promises)
 
 
 def write_rows(rows: RowsToWrite, promises: Promises, target: Target, clock: Clock) -> WriteResult:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from discreet.counts import IntArray
     from discreet.solve import GroupCovers, LocalRecoding, PartialSuppression, Solution
 
-__all__ = ["FEW_VALUES", "make_parts", "make_recoding"]
+__all__ = ["FEW_VALUES", "leaves_out_people", "make_parts", "make_recoding"]
 
 FEW_VALUES = 5_000
 """A column with at most this many distinct values is read as categories."""
@@ -51,12 +51,21 @@ def make_recoding(
             maps[column] = ValueMap(domain.values, released)
     everything = bool(solution.suppressed.size) and bool(solution.suppressed.all())
     suppressed = parts = None
-    if solution.suppressed.any() and not everything:
+    if solution.suppressed.any() and not everything and not leaves_out_people(counted, solution):
         suppressed = _class_values(counted, maps, np.flatnonzero(solution.suppressed)).unique()
     if solution.inside is not None and solution.inside.example.size:
         parts = make_parts(counted, maps, solution.inside, solution.blocks)
     known = {column: counted.domains[column].values for column in kept}
     return Recoding(maps, tuple(kept), drop, required, suppressed, parts, everything, categories, known=known)
+
+
+def leaves_out_people(counted: Counted, solution: Solution) -> bool:
+    """Whether people are left out one by one with all their rows, and not by their classes.
+
+    Where everybody's quasi-identifiers are constant, the classes are enough.
+    """
+    people = counted.table.people
+    return people is not None and not people.constant and solution.suppressed_people is not None
 
 
 def _class_values(counted: Counted, maps: Mapping[str, ValueMap], tuples: IntArray) -> pl.DataFrame:
@@ -148,6 +157,8 @@ def _class_shares(groups: LocalRecoding, counted: Counted) -> tuple[GroupShares,
         else:
             shown[name] = text
     size, part, hides = int(groups.group.max(initial=-1)) + 1, None, groups.attribute
+    if groups.of_people is not None:
+        return _shares_of_people(groups.of_people, counted, shown, size), tuple(kept)
     if hides is not None:
         groups, class_of, texts = _split_by_value(groups, counted)
         shown = {**{name: text.gather(class_of) for name, text in shown.items()}, hides: texts}
@@ -155,6 +166,16 @@ def _class_shares(groups: LocalRecoding, counted: Counted) -> tuple[GroupShares,
     group, dealt = _deal_rows(groups, size, list(shown.values()))
     tuples = {name: pl.Series(key) for name, key in keys.items()}
     return GroupShares(codes, tuples, group, dealt, shown, size, hides, part), tuple(kept)
+
+
+def _shares_of_people(group: IntArray, counted: Counted, shown: Mapping[str, pl.Series], size: int) -> GroupShares:
+    """Return the classes of a local recoding that keeps all rows of a person together: rows are found by the person."""
+    assert counted.owners is not None
+    column, numbers = counted.owners.column, pl.Series(counted.owners.numbers)
+    person = pl.int_range(len(numbers), eager=True)
+    none = pl.DataFrame(schema={"tuple": pl.Int64, "place": pl.Int64, "group": pl.Int64})
+    of_person = pl.Series(np.asarray(group, dtype=np.int64))
+    return GroupShares({column: ValueMap(numbers, person)}, {column: person}, of_person, none, shown, size)
 
 
 def _split_by_value(groups: LocalRecoding, counted: Counted) -> tuple[LocalRecoding, IntArray, pl.Series]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from discreet.engines import Order, Shuffle, order_of_rows, recode, to_lazy, unused
+from discreet.engines import Order, Shuffle, number_people, order_of_rows, recode, to_lazy, unused
 from discreet.errors import UsageError
 from discreet.job.files import FileStamp, files_at
 from discreet.job.owner_key import KeyFile, key_file
@@ -36,6 +36,7 @@ from discreet.pipeline.provenance import (
     released_people,
     released_row_numbers,
     roles,
+    with_owners,
 )
 from discreet.pipeline.publish import RowsToWrite, write_rows
 from discreet.pipeline.release_notes import KEPT_ORDER
@@ -51,6 +52,7 @@ from discreet.report.release_report import release_html, summary, to_dict, write
 from discreet.report.small_counts import LeftOut
 from discreet.report.verdict import Verdict, make_verdict
 from discreet.runtime.locations import TableLocation, as_path
+from discreet.runtime.plurals import units
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -122,6 +124,15 @@ class Release:
     """The files the release was written to."""
     provenance: Provenance | None = field(repr=False, default=None)
     """What the release was made from; None once it was pickled."""
+    people: int | None = None
+    """The people, or households, of the original table that the promises are about; None if promises count rows.
+    Those with a released row are ``audit.people``."""
+    suppressed_people: int | None = None
+    """The people who were left out with all their rows to keep the promises."""
+    people_losing_rows: int | None = None
+    """The people of whom at least one row was left out to keep the promises; at least so many if that is not known."""
+    people_missing_values: int | None = None
+    """The people with rows that were left out because a quasi-identifier was missing."""
 
     @property
     def frame(self) -> Any:
@@ -220,7 +231,7 @@ class Release:
                 "The database or engine wrote the rows in random order, so that rows cannot be matched any more; "
                 'make the release with order="keep", or in memory.'
             )
-        frame = to_lazy(data)
+        frame = number_people(to_lazy(data), recoding.numbered)
         number = unused("row", frame.collect_schema())
         released = recode(frame.with_row_index(number), recoding.coded(shuffle.coded) if shuffle.coded else recoding)
         columns = [column for column in released.collect_schema() if column != number]
@@ -324,7 +335,8 @@ class Release:
         from discreet.evaluate import risk
 
         table, released, columns = self._measured_tables(original, only_released)
-        report = risk(released, original=table, **{**hiding(self), **columns, **options})
+        released, owners = with_owners(self, table, released)
+        report = risk(released, original=table, **{**hiding(self), **columns, **owners, **options})
         if only_released or not (LeftOut.of(self).total or self.suppressed_values):
             return report
         return replace(report, notes=(*report.notes, _FOR_THE_OWNER))
@@ -442,14 +454,16 @@ class Release:
         {'privacy': ['k(5)'], 'quasi_identifiers': ['sex', 'zip']}
         """
         job, known = self.job, hiding(self)
+        owners = [job[role] for role in ("person", "household") if job.get(role)]
         if any(is_counted(model) or PRIVACY.make(model).shown != model for model in job["privacy"]):
             raise UsageError("A promise names values of the data, which a policy must not; write the policy by hand.")
         return Policy(
             quasi_identifiers=list(job["quasi_identifiers"]),
             sensitive=list(job.get("sensitive") or ()),
             privacy=[_visible(PRIVACY.make(model)) for model in job["privacy"]],
-            forbid=list(job.get("identifiers") or ()),
-            allow=[column.name for column in self.kept],
+            person=owners[-1] if owners and job.get("pseudonyms") else None,
+            forbid=list(dict.fromkeys([*(job.get("identifiers") or ()), *([] if job.get("pseudonyms") else owners)])),
+            allow=[*(column.name for column in self.kept), *(owners if job.get("pseudonyms") else ())],
             unknown=known["unknown"] or None,
             missing_sensitive=job.get("missing_sensitive", "unknown"),
         )
@@ -500,9 +514,10 @@ class Release:
     def __repr__(self) -> str:
         people = LeftOut.of(self)
         cost = "" if people.hides_cost else f"cost={self.cost:g}, gap={self.gap:.2%}, "
-        rows = f"{people.released:,}" + ("" if people.few else f" of {self.n:,}")
+        whole = self.n if self.people is None else self.people
+        rows = f"{people.released:,}" + ("" if people.few else f" of {whole:,}")
         return (
-            f"Release({self.status}, {cost}rows={rows}, classes={self.classes:,}, "
+            f"Release({self.status}, {cost}{units(people.unit)}={rows}, classes={self.classes:,}, "
             f"audit={'passed' if self.audit.passed else 'FAILED'})"
         )
 

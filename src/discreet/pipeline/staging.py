@@ -225,7 +225,7 @@ class ReadBack:
         needed: Collection[str],
         format_name: str,
     ) -> None:
-        self._through = through
+        self.through = through
         self._released = released
         self._expected = {name: _plain(values).unique() for name, values in expected.items()}
         self._known: dict[str, pl.Series | None] | None = None
@@ -287,7 +287,7 @@ class ReadBack:
             values.gather(number.clip(upper_bound=len(values) - 1)) if len(values) < height else values
             for values in columns
         ]
-        back = self._through(pl.DataFrame([number, *(values.alias(f"value{i}") for i, values in enumerate(filled))]))
+        back = self.through(pl.DataFrame([number, *(values.alias(f"value{i}") for i, values in enumerate(filled))]))
         if back is None:
             return [None] * len(columns)
         back = back.sort(pl.col("number").cast(pl.Int64))

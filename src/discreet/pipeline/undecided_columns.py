@@ -102,7 +102,8 @@ class UndecidedColumns:
                 f"{either(several, 'Identifier', 'Identifiers')} {listed(map(repr, self.repeated))} "
                 f"{either(several, 'repeats', 'repeat')}, {listed(figures)} rows for each of "
                 f"{either(several, 'its', 'their')} values on average: k counts rows, not people, so a class of k "
-                "rows may be fewer people; release one row per person."
+                "rows may be fewer people; name the column that says whose row it is, as in "
+                f"person='{next(iter(self.repeated))}' (--person, person:), and promises count people."
             )
         yield from self.index_notes()
         alone = [column for column in self.sensitive if column.reasons and not column.stops]

@@ -36,6 +36,8 @@ __all__ = ["Verification", "verify"]
 
 _NO_KEY = "not checked (needs the key)"
 _NOT_GIVEN = "not given"
+_PROMISES = "the promises, which count people"
+_NO_PERSON = "not checked (the file does not say whose rows they are)"
 
 
 @dataclass(frozen=True)
@@ -109,6 +111,9 @@ def verify(
         files[what] = same if isinstance(same, bool) else None
         if isinstance(same, str):
             unchecked[what] = same
+    if _unseen_people(fields):
+        files[_PROMISES] = None
+        unchecked[_PROMISES] = _NO_PERSON
     try:
         fresh, promised = _audit(fields, released, original, population, known, dict(hierarchies or {}))
     except DiscreetError:
@@ -173,11 +178,12 @@ def _audit(
 ) -> tuple[Audit, list[PrivacyModel]]:
     """Measure every promise of a certificate again."""
     models, reading = _promised(fields, job), fields["reading"]
+    unseen = _unseen_people(fields)
     if job is not None:
         arguments = job.arguments()
         trees = {**arguments["sensitive"], **arguments["quasi_identifiers"], **trees}
     comparing = next((model for model in models if model.compares), None)
-    if original is None and comparing is not None:
+    if original is None and comparing is not None and not unseen:
         raise UsageError(
             f"'{comparing.shown}' compares with the original table; name that too, as in --input people.csv.",
             topic="certificate",
@@ -186,17 +192,23 @@ def _audit(
     fresh = audit(
         released,
         quasi_identifiers={column: trees.get(column) or forms.get(column) for column in fields["quasi_identifiers"]},
-        privacy=models,
+        privacy=["k(1)"] if unseen else models,
         sensitive={column: trees.get(column) for column in fields["sensitive"]},
         types=reading.get("types"),
         reference=None if original is None else _original(original, fields),
         unknown=fields["unknown"],
         missing_sensitive=reading.get("missing_sensitive", "unknown"),
         rows=fields["rows"],
+        person=None if unseen else reading.get("pseudonyms", [None])[-1],
         weights=reading.get("weights"),
         population=population,
     )
     return fresh, models
+
+
+def _unseen_people(fields: Mapping[str, Any]) -> bool:
+    """Whether promises count people and the released file does not say whose rows they are."""
+    return "unit" in fields["reading"] and "pseudonyms" not in fields["reading"]
 
 
 def _promised(fields: Mapping[str, Any], job: Job | None) -> list[PrivacyModel]:
@@ -219,13 +231,14 @@ def _differences(fields: Mapping[str, Any], released: Any, fresh: Audit, models:
     promises = fields["promises"]
     if [promise["model"] for promise in promises] != [model.shown for model in models]:
         yield "promises"
-    for promise, check, model in zip(promises, fresh.checks, models, strict=False):
+    unseen = _unseen_people(fields)
+    for promise, check, model in zip([] if unseen else promises, fresh.checks, models, strict=False):
         same = promise["reached"] is None if model.compares else _close(promise["reached"], check.reached)
         if promise["model"] == check.model and not same:
             yield check.model
     if fields["rows"] != fresh.rows:
         yield "number of rows"
-    if (fields["classes"], fields["smallest_class"]) != (fresh.classes, fresh.smallest_class):
+    if fields["classes"] != fresh.classes or not (unseen or fields["smallest_class"] == fresh.smallest_class):
         yield "classes"
     columns = open_files(released).columns
     kept = [column["name"] for column in fields["unchanged"]]
@@ -238,13 +251,14 @@ def _differences(fields: Mapping[str, Any], released: Any, fresh: Audit, models:
 def _columns_are(fields: Mapping[str, Any], kept: list[str], columns: list[str]) -> bool:
     """Whether the certificate gives each column of the released file exactly one role, in its order."""
     quasi = fields["quasi_identifiers"]
+    owners = fields["reading"].get("pseudonyms", [])
     try:
         parts = {part for name in fields["sensitive"] for part in parts_of(name, columns)}
     except DiscreetError:
         return False
     if quasi != [column for column in columns if column in quasi] or not parts <= {*columns} - {*quasi}:
         return False
-    return kept == [column for column in columns if column not in {*quasi, *parts}]
+    return kept == [column for column in columns if column not in {*quasi, *parts, *owners}]
 
 
 def _digest_of(path: Any, what: str) -> str:

@@ -44,6 +44,7 @@ def make_certificate(release: Release, key: Key | None) -> dict[str, Any]:
     files = [path for path, *_ in release.wrote.files]
     columns = list(open_table(files[0]).columns)
     quasi, secrets = set(audit.quasi_identifiers), list(job.get("sensitive") or ())
+    owners = [job[role] for role in ("person", "household") if job.get(role)]
     parts = {part for name in secrets for part in parts_of(name, columns)}
     comparing = comparing_promises(job)
     certificate = {
@@ -52,7 +53,7 @@ def make_certificate(release: Release, key: Key | None) -> dict[str, Any]:
         "output": output,
         "quasi_identifiers": [column for column in columns if column in quasi],
         "sensitive": secrets,
-        "unchanged": with_uniqueness(files, [column for column in columns if column not in quasi | parts]),
+        "unchanged": with_uniqueness(files, [column for column in columns if column not in quasi | parts | {*owners}]),
         "unknown": UNKNOWN if SUPPRESSION.make(job["suppression"]).hides_values else None,
         "promises": [
             {"model": check.model, "reached": _reached(check, check.model in comparing), **promise_note(check.model)}
@@ -88,6 +89,7 @@ def keyed_job(key: Key, job: dict[str, Any], output: str) -> str:
 def _reading(release: Release) -> dict[str, Any]:
     """Return the options that are needed to measure the promises again."""
     job = release.job
+    owners = [job[role] for role in ("person", "household") if job.get(role)]
     models = [PRIVACY.make(model) for model in job["privacy"] if not is_counted(model)]
     of_population = any(model.looks_at_population for model in models)
     needed = [*(job.get("sensitive") or ()), *(release.audit.quasi_identifiers if of_population else ())]
@@ -99,6 +101,8 @@ def _reading(release: Release) -> dict[str, Any]:
         "hierarchies": {column: form for column, form in forms.items() if form is not None},
         "weights": job.get("weights") if of_population else None,
         "missing": job.get("missing") if compares and job.get("missing") == "suppress" else None,
+        "unit": release.audit.unit if release.audit.people is not None else None,
+        "pseudonyms": owners if job.get("pseudonyms") else None,
         "missing_sensitive": "value" if needed and job.get("missing_sensitive") == "value" else None,
     }
     return {name: plain_data(value) for name, value in found.items() if value}

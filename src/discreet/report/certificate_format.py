@@ -230,6 +230,8 @@ def _reading(value: Any, name: str) -> None:
         "types": _texts,
         "hierarchies": _texts,
         "weights": _text,
+        "unit": _one_of("person", "household"),
+        "pseudonyms": _some_names,
         "missing": _one_of("suppress"),
         "missing_sensitive": _one_of("value"),
     }

@@ -202,6 +202,11 @@ def kept_rows(table: CountTable, solution: Solution) -> IntArray | None:
         if not inside.by_tuple:
             return None
         rows = rows - add_up(inside.example, inside.count, table.tuples)
+    if table.people is not None and solution.suppressed_people is not None:
+        gone = np.zeros(table.people.count, dtype=np.bool_)
+        gone[solution.suppressed_people] = True
+        tuples = np.repeat(np.arange(table.tuples), table.people.of_tuples)
+        return add_up(tuples, np.where(gone[table.people.members], 0, table.people.rows), table.tuples)
     return np.where(solution.suppressed, 0, rows) if solution.suppressed.size else rows
 
 

@@ -17,7 +17,7 @@ __all__ = ["audit_html", "audit_table", "check_rows"]
 
 def audit_html(audit: Audit, hidden: Collection[str] = ()) -> str:
     """Return an audit as a card, without the measured values of the ``hidden`` promises."""
-    title = f"Audit of {amount(audit.rows, 'row')} in {amount(audit.classes, 'class', 'classes')}"
+    title = f"Audit of {audit.counts} in {amount(audit.classes, 'class', 'classes')}"
     kept = [("ok", "Every promise is kept.")] if audit.passed else [("danger", "A promise is broken.")]
     return card(title, findings(kept), audit_table(audit, hidden), level="ok" if audit.passed else "danger")
 

@@ -25,7 +25,7 @@ from discreet.report.schemes_tried import HEAD, schemes_tried, table_rows
 from discreet.report.small_counts import LeftOut, withheld_promises
 from discreet.runtime.atomic_write import check_target, replacing
 from discreet.runtime.notebook_html import card, figures, findings, note_list, table
-from discreet.runtime.plurals import amount, either
+from discreet.runtime.plurals import amount, either, unit_amount, units
 
 if TYPE_CHECKING:
     from discreet.pipeline.release import Release
@@ -76,14 +76,24 @@ def to_dict(release: Release, *, exact: bool = False) -> dict[str, Any]:
     if exact:
         data |= {
             "rows": release.n,
-            "left_out": left_out.total,
+            "left_out": release.suppressed + release.dropped_missing,
             "suppressed": release.suppressed,
             "dropped_missing": release.dropped_missing,
+            **({} if release.people is None else _exact_people(release)),
         }
     if exact or not (left_out.total or release.drawn):
         data["stats"] = {key: plain_data(value) for key, value in release.stats.items() if key != "seconds"}
         data["trace"] = [{name: plain_data(value) for name, value in vars(moment).items()} for moment in release.trace]
     return data
+
+
+def _exact_people(release: Release) -> dict[str, int | None]:
+    return {
+        "people": release.people,
+        "suppressed_people": release.suppressed_people,
+        "people_losing_rows": release.people_losing_rows,
+        "people_missing_values": release.people_missing_values,
+    }
 
 
 def _withheld(left_out: LeftOut, exact: bool) -> list[str]:
@@ -113,8 +123,12 @@ def summary(release: Release, *, exact: bool = False, warnings: bool = True) -> 
     hidden = frozenset() if exact else withheld_promises(release)
     facts = [
         *_verdict(release),
-        ("rows", (_exact_rows(release) if exact else f"{left_out.released_words}, {left_out.words}") + _drawn(release)),
-        ("classes", f"{release.classes:,}, the smallest of {amount(release.audit.smallest_class, 'row')}"),
+        *_people(release, left_out, exact),
+        ("rows", (_exact_rows(release) if exact else _rows(left_out)) + _drawn(release)),
+        (
+            "classes",
+            f"{release.classes:,}, the smallest of {unit_amount(release.audit.smallest_class, release.audit.unit)}",
+        ),
         ("cost", _cost(release, shown=exact or not (left_out.hides_cost or release.drawn))),
         *_score(release, shown=exact or not left_out.total),
         ("scheme", _scheme(release)),
@@ -163,6 +177,23 @@ def _drawn(release: Release) -> str:
             if PRIVACY.make(model).sampling < 1:
                 return "; counted are the rows that were drawn at random"
     return ""
+
+
+def _rows(left_out: LeftOut) -> str:
+    return f"{left_out.released_words}, {left_out.words}" if left_out.counted is None else left_out.row_words
+
+
+def _people(release: Release, left_out: LeftOut, exact: bool) -> list[tuple[str, str]]:
+    """Return how many people are released, where promises count people."""
+    if left_out.counted is None:
+        return []
+    name = units(left_out.unit)
+    if not exact:
+        return [(name, f"{left_out.released_words}, {left_out.words}")]
+    gone, losing = release.suppressed_people or 0, release.people_losing_rows or 0
+    share = gone / max(release.people or 0, 1)
+    partly = f", {losing - gone:,} lose some of their rows" if losing > gone else ""
+    return [(name, f"{left_out.released:,} of {release.people:,} released, {gone:,} suppressed ({share:.2%}){partly}")]
 
 
 def _exact_rows(release: Release) -> str:

@@ -15,6 +15,7 @@ import numpy as np
 
 from discreet.errors import UsageError
 from discreet.problem import COSTS, PRIVACY
+from discreet.runtime.plurals import units
 
 if TYPE_CHECKING:
     from discreet.counts import IntArray
@@ -42,6 +43,11 @@ WITHHELD = (
     "release.lower_bound."
 )
 """Why figures are missing."""
+_WITHHELD_ROWS = (
+    f"Fewer than {LEAST} {{}} were left out or lost rows. The number of original rows, the cost and its lower bound "
+    "would reveal more about them, so they are not shown here; the owner of the data has them in release.n, "
+    "release.cost and release.lower_bound."
+)
 COST_WITHHELD = (
     "The cost depends on values of people who were left out, so that it and its lower bound are not shown here; the "
     "owner of the data has them in release.cost and release.lower_bound."
@@ -120,12 +126,26 @@ class LeftOut:
     """Left out because a quasi-identifier was missing."""
     cost_tells: bool = False
     """Whether the cost depends on values of suppressed rows."""
+    unit: str = "row"
+    """What is counted: rows, which are people unless the job says whose rows they are, people or households."""
+    counted: PeopleLeftOut | None = None
+    """Where people are counted: ``suppressed`` and ``dropped`` are then people who lose any row."""
 
     @classmethod
     def of(cls, release: Release) -> LeftOut:
         """Count the people a release leaves out."""
         tells = bool(release.suppressed) and _cost_tells(release.job.get("cost"))
-        return cls(release.n - release.suppressed, release.suppressed, release.dropped_missing, tells)
+        if release.people is None or release.audit.people is None:
+            return cls(release.n - release.suppressed, release.suppressed, release.dropped_missing, tells)
+        people = PeopleLeftOut(
+            whole=release.people,
+            suppressed=release.suppressed_people or 0,
+            rows=release.n,
+            suppressed_rows=release.suppressed,
+            dropped_rows=release.dropped_missing,
+        )
+        losing, dropped = release.people_losing_rows or 0, release.people_missing_values or 0
+        return cls(release.audit.people, losing, dropped, tells, release.audit.unit, people)
 
     @property
     def total(self) -> int:
@@ -135,7 +155,8 @@ class LeftOut:
     @property
     def few(self) -> bool:
         """Whether so few were suppressed that rows, cost and lower bound are withheld."""
-        return 0 < self.suppressed < LEAST
+        every = (self.suppressed,) if self.counted is None else (self.suppressed, self.counted.suppressed)
+        return any(0 < number < LEAST for number in every)
 
     @property
     def hides_cost(self) -> bool:
@@ -145,22 +166,47 @@ class LeftOut:
     @property
     def why_withheld(self) -> str | None:
         """Why figures are missing; None if all are shown."""
+        if self.few and self.counted is not None:
+            return _WITHHELD_ROWS.format(units(self.unit))
         return WITHHELD if self.few else COST_WITHHELD if self.cost_tells else None
 
     @property
     def rows(self) -> int | None:
-        """The rows of the original table; None where they would give away a small count."""
+        """The rows of the original table, or its people; None where they would give away a small count."""
+        if self.counted is not None:
+            return None if self.few else self.counted.whole
         known = self.total == 0 or self.total >= LEAST
         return self.released + self.total if known and (self.few or not 0 < self.dropped < LEAST) else None
 
     @property
     def words(self) -> str:
         """How many were left out, as far as that may be disclosed."""
+        if self.counted is not None:
+            return self._people_words(self.counted)
         if self.few:
             return f"fewer than {LEAST} left out" if self.total < LEAST else f"{self.total:,} left out"
         share = self.suppressed / max(self.released + self.suppressed, 1)
         missing = f", {few(self.dropped)} left out for missing values" if self.dropped else ""
         return f"{self.suppressed:,} suppressed ({share:.2%}){missing}"
+
+    def _people_words(self, people: PeopleLeftOut) -> str:
+        missing = f", {few(self.dropped)} lose rows with missing values" if self.dropped else ""
+        if self.few:
+            return f"fewer than {LEAST} left out{missing}"
+        share = people.suppressed / max(people.whole, 1)
+        partly = self.suppressed - people.suppressed
+        others = "" if not partly else f", {few(partly)} lose some of their rows"
+        return f"{people.suppressed:,} suppressed ({share:.2%}){others}{missing}"
+
+    @property
+    def row_words(self) -> str:
+        """How many rows are released where people are counted, and how many are not, as far as that is disclosed."""
+        assert self.counted is not None
+        released = self.counted.rows - self.counted.suppressed_rows
+        if self.few or 0 < self.dropped < LEAST:
+            return f"{released:,} released"
+        gone = self.counted.suppressed_rows + self.counted.dropped_rows
+        return f"{released:,} of {released + gone:,} released"
 
     @property
     def released_words(self) -> str:
@@ -169,6 +215,20 @@ class LeftOut:
 
     def to_dict(self) -> dict[str, int | str | None]:
         """Return the counts as plain data; None where a count is withheld."""
+        people = self.counted
+        if people is not None:
+            hidden = self.few or 0 < self.dropped < LEAST
+            gone = people.suppressed_rows + people.dropped_rows
+            return {
+                "rows": None if hidden else people.rows,
+                "released": people.rows - people.suppressed_rows,
+                "left_out": None if hidden else gone,
+                "suppressed": None if hidden else people.suppressed_rows,
+                "dropped_missing": None if hidden else people.dropped_rows,
+                "people": self.rows,
+                "released_people": self.released,
+                "suppressed_people": f"fewer than {LEAST}" if self.few else people.suppressed,
+            }
         return {
             "rows": None if self.few else self.released + self.suppressed,
             "released": self.released,
@@ -176,6 +236,18 @@ class LeftOut:
             "suppressed": None if self.few else self.suppressed,
             "dropped_missing": None if self.few or 0 < self.dropped < LEAST else self.dropped,
         }
+
+
+@dataclass(frozen=True)
+class PeopleLeftOut:
+    """How many people a table has and a release leaves out, where promises count people, and how many rows."""
+
+    whole: int
+    suppressed: int
+    """Suppressed with all their rows."""
+    rows: int
+    suppressed_rows: int
+    dropped_rows: int
 
 
 def _cost_tells(cost: Any) -> bool:

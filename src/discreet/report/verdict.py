@@ -17,7 +17,7 @@ from discreet.report.notes import Caution, handed_over
 from discreet.report.numbers import LEAST_ROWS, percent, rounded_percent
 from discreet.report.small_counts import LeftOut
 from discreet.runtime.notebook_html import card, findings
-from discreet.runtime.plurals import amount
+from discreet.runtime.plurals import amount, unit_amount, units
 
 if TYPE_CHECKING:
     from discreet.pipeline.audit.verdict import AttributeDisclosure
@@ -181,26 +181,37 @@ def _share(share: float) -> str:
 def _class_sizes(release: Release) -> Iterator[VerdictSentence]:
     smallest = release.audit.smallest_class
     others = amount(smallest - 1, "other")
+    unit = release.audit.unit
+    who = "people" if release.audit.people is None else units(unit)
     by_key_sets = unprotected(release) if smallest < _SMALL else None
     if by_key_sets is not None:
         yield VerdictSentence("caution", by_key_sets)
     elif smallest < _SMALLER:
-        text = (
+        alone = (
             "Some rows have released values that no other row has: whoever knows these columns finds the person."
-            if smallest == 1
-            else f"Some people share their released values with {others} only."
+            if release.audit.people is None
+            else f"Some {who} have released values that nobody else has: whoever knows these columns finds them."
         )
-        yield VerdictSentence("danger", text)
+        yield VerdictSentence(
+            "danger", alone if smallest == 1 else f"Some {who} share their released values with {others} only."
+        )
     elif smallest < _SMALL:
-        yield VerdictSentence("caution", f"Some people share their released values with {others} only.")
-    else:
+        yield VerdictSentence("caution", f"Some {who} share their released values with {others} only.")
+    elif release.audit.people is None:
         yield VerdictSentence("ok", f"Everybody shares their released values with at least {others}.")
+    else:
+        yield VerdictSentence(
+            "ok", f"Every {unit} is one of at least {unit_amount(smallest, unit)} with the same released values."
+        )
 
 
 def _left_out(release: Release) -> Iterator[VerdictSentence]:
     left_out = LeftOut.of(release)
-    if left_out.rows and left_out.total / left_out.rows >= _MANY_LEFT_OUT:
-        yield VerdictSentence("caution", f"{percent(left_out.total / left_out.rows)} of the rows were left out.")
+    gone = left_out.total if left_out.counted is None else left_out.counted.suppressed
+    if left_out.rows and gone / left_out.rows >= _MANY_LEFT_OUT:
+        yield VerdictSentence(
+            "caution", f"{percent(gone / left_out.rows)} of the {units(left_out.unit)} were left out."
+        )
 
 
 def _usefulness(release: Release) -> Iterator[VerdictSentence]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = ["amount", "either", "listed"]
+__all__ = ["amount", "either", "listed", "unit_amount", "units"]
 
 
 def amount(number: int, noun: str, many: str | None = None) -> str:
@@ -14,6 +14,24 @@ def amount(number: int, noun: str, many: str | None = None) -> str:
     ('1 row', '1,200 rows', '2 leaves')
     """
     return f"{number:,} {either(number, noun, many or f'{noun}s')}"
+
+
+def units(unit: str) -> str:
+    """Return the plural of what is counted: rows, people or households.
+
+    >>> units("row"), units("person")
+    ('rows', 'people')
+    """
+    return "people" if unit == "person" else f"{unit}s"
+
+
+def unit_amount(number: int, unit: str) -> str:
+    """Return a number of rows, people or households.
+
+    >>> unit_amount(1, "person"), unit_amount(5, "person"), unit_amount(5, "household")
+    ('1 person', '5 people', '5 households')
+    """
+    return amount(number, unit, units(unit))
 
 
 def either(number: int, one: str, many: str) -> str:

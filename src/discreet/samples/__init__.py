@@ -2,5 +2,16 @@
 
 from discreet.samples.hierarchies import HIERARCHIES, write_hierarchies
 from discreet.samples.people import COLUMNS, check_size, chunks, sample
+from discreet.samples.visits import VISIT_COLUMNS, sample_visits, visit_chunks
 
-__all__ = ["COLUMNS", "HIERARCHIES", "check_size", "chunks", "sample", "write_hierarchies"]
+__all__ = [
+    "COLUMNS",
+    "HIERARCHIES",
+    "VISIT_COLUMNS",
+    "check_size",
+    "chunks",
+    "sample",
+    "sample_visits",
+    "visit_chunks",
+    "write_hierarchies",
+]

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from discreet.errors import UsageError
 from discreet.samples import distributions
 
-__all__ = ["CHUNK", "COLUMNS", "check_size", "chunks", "sample"]
+__all__ = ["CHUNK", "COLUMNS", "check_size", "chunks", "make_people", "sample"]
 
 CHUNK = 100_000
 
@@ -57,7 +57,7 @@ def chunks(n: int, seed: int) -> Iterator[pl.DataFrame]:
     check_size(n, seed)
     for chunk in range(max(1, -(-n // CHUNK))):
         start = chunk * CHUNK
-        yield _people(min(CHUNK, n - start), start, np.random.default_rng([seed, chunk]))
+        yield make_people(min(CHUNK, n - start), start, np.random.default_rng([seed, chunk]))
 
 
 def check_size(n: int, seed: int) -> None:
@@ -67,7 +67,8 @@ def check_size(n: int, seed: int) -> None:
             raise UsageError(f"The {what} must be a whole number, 0 or more.", topic="parameter")
 
 
-def _people(rows: int, start: int, random: np.random.Generator) -> pl.DataFrame:
+def make_people(rows: int, start: int, random: np.random.Generator) -> pl.DataFrame:
+    """Make some people, numbered from ``start`` + 1."""
     female = random.random(rows) < 0.507
     age, birth_date = _births(rows, random)
     city, zip_code = _homes(rows, random)

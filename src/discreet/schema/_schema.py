@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 
-from discreet.errors import DataError, MissingColumnError, UsageError
+from discreet.errors import Argument, DataError, MissingColumnError, UsageError
 from discreet.schema._forms import as_hierarchy
 from discreet.schema._hierarchy import Hierarchy
 from discreet.schema._types import Type, as_type
@@ -29,6 +29,10 @@ class Role(StrEnum):
     """What the released table should still be able to predict."""
     WEIGHTS = "survey weights"
     """How many people of the population a row represents; released as it is."""
+    PERSON = "person"
+    """Says whose row it is; promises count people, and the column is left out or released as pseudonyms."""
+    HOUSEHOLD = "household"
+    """Says to which household the person of a row belongs; the same for households."""
     INSENSITIVE = "insensitive"
     """Everything else; released as it is."""
 
@@ -50,6 +54,27 @@ class Schema:
     parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     keep: tuple[str, ...] = ()
     """Columns without a role, or sensitive ones, that somebody confirmed to be released as they are."""
+    person: str | None = None
+    household: str | None = None
+    pseudonyms: bool = False
+    """Whether the columns that say whose rows they are leave as pseudonyms; else they are left out."""
+
+    @property
+    def unit(self) -> str | None:
+        """The column whose values promises count: the household, else the person; None if they count rows."""
+        return self.person if self.household is None else self.household
+
+    @cached_property
+    def owners(self) -> tuple[str, ...]:
+        """The columns that say whose rows they are."""
+        return tuple(column for column in (self.person, self.household) if column is not None)
+
+    @cached_property
+    def dropped(self) -> tuple[str, ...]:
+        """The columns that are left out."""
+        if not self.pseudonyms:
+            return tuple(dict.fromkeys([*self.identifiers, *self.owners]))
+        return tuple(column for column in self.identifiers if column not in self.owners)
 
     @cached_property
     def sensitive_columns(self) -> tuple[str, ...]:
@@ -113,7 +138,15 @@ class Schema:
         ):
             _refuse_twice(named, f"Column '{{}}' is named twice as {role}; name it once.", UsageError)
         protected = list(dict.fromkeys(protected))
-        _refuse_two_roles(keys, quasi, protected, classes, weighed)
+        _refuse_two_roles(
+            {
+                Role.IDENTIFIER: keys,
+                Role.QUASI_IDENTIFIER: quasi,
+                Role.SENSITIVE: protected,
+                Role.CLASS: classes,
+                Role.WEIGHTS: weighed,
+            }
+        )
         if not quasi:
             raise UsageError(
                 "There is no quasi-identifier; name at least one column others could know about a person.",
@@ -134,8 +167,51 @@ class Schema:
             tuple(dict.fromkeys(confirmed)),
         )
 
+    def with_owners(
+        self, person: str | None = None, household: str | None = None, *, pseudonyms: bool = False
+    ) -> Schema:
+        """Return the schema with the columns that say whose rows they are, which may be identifiers, but nothing else.
+
+        >>> schema = Schema.make(["id", "age", "note"], "id", "age").with_owners("id")
+        >>> schema.unit, schema.dropped, schema.role("id")
+        ('id', ('id',), <Role.PERSON: 'person'>)
+        """
+        given = {Role.PERSON: person, Role.HOUSEHOLD: household}
+        owners = {role: column for role, column in given.items() if column is not None}
+        if pseudonyms and not owners:
+            raise UsageError(
+                "Pseudonyms stand for people; say which column names them with ",
+                Argument("person"),
+                ".",
+                topic="people",
+            )
+        known = [*self.identifiers, *self.quasi_identifiers, *self.sensitive_columns, *self.insensitive]
+        known += [column for column in (self.class_attribute, self.weights) if column is not None]
+        for column in owners.values():
+            if column not in known:
+                raise MissingColumnError(column, known)
+        roles = {column: self.role(column) for column in known}
+        taken = {role: [column for column, own in roles.items() if own is role] for role in Role}
+        others = {Role.IDENTIFIER, Role.INSENSITIVE}
+        _refuse_two_roles(
+            {
+                **{role: columns for role, columns in taken.items() if role not in others},
+                **{role: [column] for role, column in owners.items()},
+            }
+        )
+        _refuse_kept(list(self.keep), set(owners.values()))
+        return replace(
+            self,
+            person=person,
+            household=household,
+            pseudonyms=pseudonyms,
+            insensitive=tuple(column for column in self.insensitive if column not in owners.values()),
+        )
+
     def role(self, column: str) -> Role:
         """Return the role of a column; if it is the class attribute too, its other role."""
+        if column in self.owners:
+            return Role.PERSON if column == self.person else Role.HOUSEHOLD
         if column in self.identifiers:
             return Role.IDENTIFIER
         if column in self.quasi_identifiers:
@@ -188,25 +264,25 @@ def _refuse_kept(confirmed: list[str], used: Collection[str]) -> None:
             )
 
 
-def _refuse_two_roles(
-    keys: list[str], quasi: list[str], secrets: list[str], classes: list[str], weighed: list[str]
-) -> None:
-    roles = (
-        (Role.IDENTIFIER, keys),
-        (Role.QUASI_IDENTIFIER, quasi),
-        (Role.SENSITIVE, secrets),
-        (Role.CLASS, classes),
-        (Role.WEIGHTS, weighed),
-    )
+_IN_MESSAGES = {
+    Role.CLASS: "the class attribute",
+    Role.WEIGHTS: "the survey weights",
+    Role.PERSON: "the person",
+    Role.HOUSEHOLD: "the household",
+}
+"""Roles that one column has."""
+
+
+def _refuse_two_roles(roles: Mapping[Role, list[str]]) -> None:
     taken: dict[str, Role] = {}
-    for role, named in roles:
+    for role, named in roles.items():
         for column in named:
             other = taken.setdefault(column, role)
             if other is role or (role is Role.CLASS and other is not Role.IDENTIFIER):
                 continue
-            label = {Role.CLASS: "the class attribute", Role.WEIGHTS: "the survey weights"}.get(role, role)
+            both = [_IN_MESSAGES.get(each, each) for each in (other, role)]
             raise UsageError(
-                f"Column '{column}' cannot be both {other} and {label}; choose one role.",
+                f"Column '{column}' cannot be both {both[0]} and {both[1]}; choose one role.",
                 column=column,
                 topic="two-roles",
             )

@@ -90,6 +90,12 @@ def _nothing_fits(problem: Problem, known: Sequence[Solver]) -> UnsupportedCombi
                 "its solvers look at all quasi-identifiers together; choose the cost LM, or the scheme full-domain",
             )
     first, *others = dict.fromkeys(scheme.name for scheme in problem.schemes)
+    if not others:  # each solver of the scheme lacks something else
+        return UnsupportedCombinationError(
+            f"The scheme {first}",
+            "promises that count people" if problem.people is not None else "this combination of cost and suppression",
+            "its solvers do not go with all of the other choices; choose full-domain, or another suppression or cost",
+        )
     reason = "no solver searches both"
     if len({scheme.is_global for scheme in problem.schemes}) > 1:
         reason = "groups of rows show covers of their own in all columns"

@@ -31,6 +31,8 @@ from discreet.studio._workspace import new_id
 
 __all__ = ["ChangedElsewhereError", "Project", "as_form", "builder"]
 
+_ONE = {Role.CLASS: Role.INSENSITIVE, Role.PERSON: Role.IDENTIFIER}
+"""Roles that one column has, and what the previous column becomes."""
 _LONGEST_NAME = 120
 _MOST_DOMAINS = 200
 """Hierarchies bound to their columns that are kept in memory, besides one for each column."""
@@ -121,9 +123,9 @@ class Project:
         given = {column: _role(column, choice) for column, choice in self._by_column(roles_by_column, "roles").items()}
         roles = {**now.roles, **given}
         for column, role in given.items():
-            if role is Role.CLASS:  # at most one column; the previous one becomes insensitive
-                others = [other for other, own in roles.items() if own is Role.CLASS and other != column]
-                roles |= dict.fromkeys(others, Role.INSENSITIVE)
+            if role in _ONE:  # at most one column
+                others = [other for other, own in roles.items() if own is role and other != column]
+                roles |= dict.fromkeys(others, _ONE[role])
         label = f"make '{next(iter(given))}' {next(iter(given.values()))}" if len(given) == 1 else "change roles"
         goals = self._protecting(now.goals, [column for column, role in given.items() if role is Role.SENSITIVE])
         for column, role in roles.items():

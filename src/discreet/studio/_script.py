@@ -53,6 +53,7 @@ def job_fields(settings: Settings, file: Path) -> dict[str, Any]:
     quasi = settings.columns(Role.QUASI_IDENTIFIER)
     known = settings.columns(Role.SENSITIVE)
     classes = settings.columns(Role.CLASS)
+    people = settings.columns(Role.PERSON)
     goals = settings.goals
     limited = {name: _only(getattr(goals, name), quasi) for name in _LIMITS}
     fields = type(goals)(**{**vars(goals), **limited}).job()
@@ -65,6 +66,7 @@ def job_fields(settings: Settings, file: Path) -> dict[str, Any]:
         "quasi_identifiers": {column: _form(settings, column, trees) for column in quasi},
         "sensitive": {column: _form(settings, column, trees) for column in known},
         "class_attribute": classes[0] if classes else None,
+        "person": people[0] if people else None,
         "keep": [column for column in settings.columns(Role.INSENSITIVE) if column in settings.keep],
         "types": {column: kind for column, kind in settings.types.items() if column in released},
         **how_to_read(file).to_dict(),
@@ -106,7 +108,8 @@ def write_job(project: Project, settings: Settings, folder: Path) -> Job:
     fields = {**job_fields(settings, file), **documents}
     if fields["seed"] is None:
         fields["seed"] = draw_seed()  # the files must repeat what was done
-    if not is_best(fields["scheme"]) and has_mapping(fields["scheme"], fields["suppression"]):
+    alike = fields["person"] is None and not is_best(fields["scheme"])
+    if alike and has_mapping(fields["scheme"], fields["suppression"]):
         fields["mapping"] = MAPPING
     write_fields(folder / JOB, Job(**fields).model_dump(exclude_defaults=True), private=True)
     return Job.load(folder / JOB)

@@ -13,6 +13,7 @@ CONTROLS = {
     "keep_at_least": "How coarse … may become",
     "max_levels": "How coarse … may become",
     "missing": "Empty cells",
+    "person": "Whose row",
     "missing_sensitive": "An empty cell of a protected column is",
     "scheme": "How values may be joined",
     "solver": "Method",

@@ -181,6 +181,9 @@ _ROLES = [
     _entry("sensitive", "Sensitive", "Nobody should learn it about a person. It is released, and protected."),
     _entry("class", "To predict", "What the released table should still be able to predict. It is released."),
     _entry("insensitive", "Ordinary", "Neither of these. It is released as it is."),
+    _entry(
+        "person", "Whose row", "Says whose row it is, if people have several. People are counted, and it is removed."
+    ),
 ]
 _TYPES = [
     _entry("text", "Text", "Words and codes."),

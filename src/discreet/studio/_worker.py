@@ -136,7 +136,7 @@ def _release(task: Mapping[str, Any], report: _Reporter, budget: Any) -> None:
     with on_stage(report.stage), on_scheme(report.scheme):
         release = job.model_copy(update={"report": []}).run(progress=report.progress, budget=budget)
     release = dataclasses.replace(release, job={**job.to_dict(), "scheme": release.job["scheme"]})
-    if is_best(job.scheme) and has_mapping(release.job["scheme"], job.suppression):
+    if is_best(job.scheme) and job.person is None and has_mapping(release.job["scheme"], job.suppression):
         release.mapping(MAPPING)  # only now it is known that equal values were recoded alike
     _finish(task, report, job, release, budget.stop)
 
@@ -170,7 +170,8 @@ def _stop_if_undecided(arguments: Mapping[str, Any], rows: Path) -> None:
 
     source = open_source(pl.scan_parquet(rows, glob=False))
     with_role = {*arguments["identifiers"], *arguments["quasi_identifiers"], *arguments["sensitive"]}
-    others = [column for column in source.columns if column not in {*with_role, arguments["class_attribute"]}]
+    with_role |= {arguments["class_attribute"], arguments["person"]}
+    others = [column for column in source.columns if column not in with_role]
     inspect_columns(source, arguments["identifiers"], others, arguments["keep"]).check()
 
 

@@ -16,7 +16,7 @@ from discreet.engines.weights import TOTALS, weight_totals
 from discreet.errors import DataError
 from discreet.runtime.machine_limits import check_room, within_memory
 
-__all__ = ["Pieces", "compared", "count_column", "count_rows", "in_batches", "in_slices", "whole"]
+__all__ = ["Pieces", "check_keys", "compared", "count_column", "count_rows", "in_batches", "in_slices", "whole"]
 
 PolarsEngine = Literal["streaming", "in-memory"]
 Pieces = Callable[[pl.LazyFrame], Iterable[pl.LazyFrame]]
@@ -155,9 +155,14 @@ def _weight_totals(weights: str, dtype: pl.DataType, taken: Sequence[str]) -> li
 
 def _normalized_floats(schema: pl.Schema, by: Sequence[str]) -> list[pl.Expr]:
     """Return the columns to normalize, once all are known to be usable as keys."""
-    for column in by:
-        _check_key(column, schema[column])
+    check_keys(schema, by)
     return [normalized(column, schema[column]) for column in by if schema[column].is_float()]
+
+
+def check_keys(schema: pl.Schema, columns: Sequence[str]) -> None:
+    """Refuse columns that cannot be grouped by."""
+    for column in columns:
+        _check_key(column, schema[column])
 
 
 def _check_key(column: str, dtype: pl.DataType) -> None:

@@ -16,7 +16,9 @@ import polars as pl
 
 from discreet.engines.columns import exactly, unused
 from discreet.engines.metadata import forget_hidden
+from discreet.engines.polars.count import check_keys
 from discreet.engines.polars.pandas_index import index_levels, named_by_index, unnamed_columns, without_levels
+from discreet.engines.polars.people import numbers_of
 from discreet.engines.polars.recode import recode
 from discreet.engines.polars.source import InMemorySource
 from discreet.engines.recoding import Recoding
@@ -39,6 +41,16 @@ class EagerSource(InMemorySource):
         self.wrapped = isinstance(data, nw.DataFrame)
         self.kind = frame.implementation.name.lower()
         self._converted: dict[str, pl.Series] = {}
+
+    def number_people(self, columns: Sequence[str]) -> None:
+        """Replace the values of some columns by numbers."""
+        given = self.to_polars(columns)
+        check_keys(given.schema, columns)
+        numbers = given.select(numbers_of(given[column]) for column in columns)
+        order = list(self.frame.columns)
+        table = nw.from_arrow(numbers.to_arrow(compat_level=pl.CompatLevel.oldest()), backend=self.frame.implementation)
+        self.frame = self.frame.with_columns(*table.iter_columns()).select(*map(nw.col, order))
+        self._converted |= {column.name: column for column in numbers}
 
     def recode(self, recoding: Recoding, *, to_text: bool = False) -> Any:
         """Return the released table."""

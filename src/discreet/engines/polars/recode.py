@@ -40,6 +40,8 @@ def recode(frame: pl.LazyFrame, recoding: Recoding, *, own: bool = False) -> pl.
     key = {column: normalized(column, schema[column]) for column in recoding.keys}
     if plan.required:
         frame = frame.filter(pl.all_horizontal(key[column].is_not_null() for column in plan.required))
+    for column, people in plan.left_out.items():
+        frame = frame.filter(~exactly(column).is_in(people.implode(), nulls_equal=True))
     if plan.shares is not None:
         frame = _assign_groups(frame, schema, plan.shares, key)
     if plan.no_rows:

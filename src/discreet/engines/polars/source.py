@@ -19,7 +19,16 @@ from discreet.engines.files.table_files import TableFiles
 from discreet.engines.guards import LibraryError, reading
 from discreet.engines.metadata import collect_alone, forget_buffers
 from discreet.engines.polars.categories import MOST_ROWS, few_values, with_categories
-from discreet.engines.polars.count import Pieces, compared, count_column, count_rows, in_batches, in_slices
+from discreet.engines.polars.count import (
+    Pieces,
+    check_keys,
+    compared,
+    count_column,
+    count_rows,
+    in_batches,
+    in_slices,
+)
+from discreet.engines.polars.people import distinct_people, numbered, numbers_of
 from discreet.engines.polars.recode import recode
 from discreet.engines.recoding import Recoding
 from discreet.engines.text_types import OtherTypesError, Types, released_texts
@@ -64,6 +73,10 @@ class InMemorySource(ABC):
         """Return the distinct combinations and the number of rows of each."""
         keys = self.to_polars(_with_weights(by, weights)).rechunk()  # grouping many chunks costs twice as much
         return count_rows(keys.lazy(), by, "in-memory", weights=weights)
+
+    @abstractmethod
+    def number_people(self, columns: Sequence[str]) -> None:
+        """Replace the values of columns that say whose row it is by numbers; the given frame is not modified."""
 
     def rows(self, columns: Sequence[str]) -> pl.DataFrame | None:
         """Return some columns of all rows if there are few, with text of few values as categories."""
@@ -111,6 +124,11 @@ class PolarsSource(InMemorySource):
         """Return some columns as they are."""
         return self.frame.select(map(exactly, columns))
 
+    def number_people(self, columns: Sequence[str]) -> None:
+        """Replace the values of some columns by numbers."""
+        check_keys(self.frame.schema, columns)
+        self.frame = self.frame.with_columns(numbers_of(self.frame[column]) for column in columns)
+
     def recode(self, recoding: Recoding, *, to_text: bool = False) -> pl.DataFrame:
         """Return the released table."""
         coded = self.coded(recoding)
@@ -148,6 +166,14 @@ class LazySource:
         """Return the distinct combinations and the number of rows of each."""
         with self.guard():
             return count_rows(self.frame, by, "streaming", pieces=in_batches, weights=weights)
+
+    def number_people(self, columns: Sequence[str]) -> None:
+        """Add to the plan that the values of some columns are replaced by numbers."""
+        with self.guard():
+            check_keys(self.frame.collect_schema(), columns)
+            for column in columns:
+                people = distinct_people(self.frame, column, _streamed)
+                self.frame = numbered(self.frame, column, people)
 
     def profile(self, columns: Sequence[str], beside: Sequence[str] = ()) -> ColumnProfiles:
         """Profile some columns."""
@@ -189,6 +215,7 @@ class FileSource:
         self.types = Types()
         self._held: pl.DataFrame | None = None
         self._recoding: Recoding | None = None
+        self._people: dict[str, pl.Series] = {}
 
     def count(self, by: Sequence[str], weights: str | None = None) -> pl.DataFrame:
         """Return the distinct combinations and the number of rows of each."""
@@ -203,11 +230,28 @@ class FileSource:
             if self.file.dialect is None:
                 return count_rows(self._coded(by), by, "streaming", pieces=_pieces_of(self.file), weights=weights)
             counted = count_rows(
-                self.file.scan(), by, "streaming", pieces=in_batches, weights=weights, nulls_of=self.file.last
+                self._scan(), by, "streaming", pieces=in_batches, weights=weights, nulls_of=self.file.last
             )
             if counted.to_series(-1).any():
                 self.file.check_rows()
             return counted[:, :-1]
+
+    def number_people(self, columns: Sequence[str]) -> None:
+        """Replace the values of some columns by numbers, in the rows that are held or in every scan."""
+        with self.guard():
+            held = self._hold()
+            check_keys(self.file.scan().collect_schema() if held is None else held.schema, columns)
+            if held is not None:
+                self._held = held.with_columns(numbers_of(held[column]) for column in columns)
+            else:
+                self._people |= {column: distinct_people(self.file.scan(), column, _streamed) for column in columns}
+
+    def _scan(self, categories: Sequence[str] = ()) -> pl.LazyFrame:
+        """Return a plan for the rows, with numbers in place of people."""
+        plan = self.file.scan(categories)
+        for column, people in self._people.items():
+            plan = numbered(plan, column, people)
+        return plan
 
     def rows(self, columns: Sequence[str]) -> pl.DataFrame | None:
         """Return some columns of all rows if they are held and few, with text of few values as categories."""
@@ -224,7 +268,7 @@ class FileSource:
             held = self._hold()
             if held is not None:
                 return profile_rows(held.select(wanted), columns)
-            return profile_plan(self.file.scan().select(wanted), columns)
+            return profile_plan(self._scan().select(wanted), columns)
 
     def with_codes(self, recoding: Recoding) -> Recoding:
         """Return the recoding with an Enum instead of text; unchanged delimited text may turn out to be numbers."""
@@ -233,7 +277,7 @@ class FileSource:
     def recode(self, recoding: Recoding, *, to_text: bool = False) -> pl.LazyFrame:
         """Return a plan for the released table."""
         self._recoding = recoding
-        frame = self.file.scan(recoding.categories) if self._held is None else self._held.lazy()
+        frame = self._scan(recoding.categories) if self._held is None else self._held.lazy()
         plan = recode(frame, recoding)
         if self.file.dialect is None:
             return plan
@@ -274,7 +318,7 @@ class FileSource:
 
     def _coded(self, by: Sequence[str]) -> pl.LazyFrame:
         """Return a scan with text of few values as categories: grouping then takes half the memory."""
-        plan = self.file.scan()
+        plan = self._scan()
         texts = [exactly(column) for column in by if plan.collect_schema().get(column) == pl.String]
         if self.kind != "parquet" or not texts:
             return plan
@@ -293,6 +337,10 @@ class FileSource:
         if self.file.dialect is not None and held[self.file.last].null_count():
             self.file.check_rows()
         return held
+
+
+def _streamed(plan: pl.LazyFrame) -> pl.DataFrame:
+    return plan.collect(engine="streaming")
 
 
 def _with_weights(by: Sequence[str], weights: str | None) -> list[str]:

@@ -39,6 +39,10 @@ class _Recode:
         frame = self._with_keys(relation.frame)
         if steps.required:
             frame = frame.filter(*(~nw.col(self.keys[column]).is_null() for column in steps.required))
+        for column, people in steps.left_out.items():
+            gone = relation.upload(people.to_frame("gone_person"))
+            frame = frame.join(gone, left_on=[self.keys[column]], right_on=["gone_person"], how="anti")
+            frame = frame.filter(~nw.col(self.keys[column]).is_null())  # or else Ibis continues this join with the next
         if steps.shares is not None:
             frame = self._assign_groups(frame, steps.shares)
         lookups = list(steps.lookups)

@@ -15,6 +15,7 @@ from discreet.engines.files.table_file import TableFile
 from discreet.engines.files.table_files import TableFiles
 from discreet.engines.recoding import Recoding
 from discreet.engines.relation.column_profile import profile_relation
+from discreet.engines.relation.people import number_people
 from discreet.engines.relation.recode import recode_relation
 from discreet.engines.relation.relation import Relation
 from discreet.engines.relation.text_types import typed_relation
@@ -43,6 +44,12 @@ class RelationSource:
         counted = self.relation.groups({self.relation.plain(column): column for column in by}, weights)
         counts = [unused(name, by) for name in ("rows", *([] if weights is None else TOTALS))]
         return counted.rename(dict(zip(counted.columns, [*by, *counts], strict=True)))
+
+    def number_people(self, columns: Sequence[str]) -> None:
+        """Add to the plan that the values of some columns are replaced by numbers."""
+        with self.relation.running():
+            for column in columns:
+                self.relation = number_people(self.relation, column)
 
     def profile(self, columns: Sequence[str], beside: Sequence[str] = ()) -> ColumnProfiles:
         """Profile some columns."""

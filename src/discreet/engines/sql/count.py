@@ -26,7 +26,12 @@ def count_rows(
     keys = [known[name] for name in by]
     totals = {} if weights is None else _weight_totals(session, known[weights])
     counts = ["COUNT(*) AS n", *(f"{sql} AS {name}" for name, sql in totals.items())]
-    query = f"SELECT {', '.join([*_keys(keys), *counts])} FROM {quoted(table.schema, table.name)}"
+    rows = quoted(table.schema, table.name)
+    if any(column.number is not None for column in keys):  # no GROUP BY takes a window function
+        wanted = dict.fromkeys([*by, *([] if weights is None else [weights])])
+        cells = [f"{known[name].number or quoted(name)} AS {quoted(name)}" for name in wanted]
+        rows = f"(SELECT {', '.join(cells)} FROM {rows}) AS numbered"
+    query = f"SELECT {', '.join([*_keys(keys), *counts])} FROM {rows}"
     if by:
         query += f" GROUP BY {', '.join(str(number + 1) for number in range(len(by)))}"
     types = {name: pl.Int64() if name in TOTALS[:2] else pl.Float64() for name in totals}

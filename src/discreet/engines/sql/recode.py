@@ -70,12 +70,13 @@ class _QueryBuilder:
         self.alias: dict[str, str] = {}
         """The names that columns of the plan have in the query."""
         self.position = self._name("position")
-        first = [*map(quoted, self.columns)]
+        first = [f"{column.number or quoted(name)} AS {quoted(name)}" for name, column in self.columns.items()]
         if in_order or recoding.picks_rows:
             first.append(f"{self._position_in(table)} AS {self.position}")
-        first += [f"{self.columns[name].read(quoted(name))} AS {alias}" for name, alias in self.key.items()]
-        present = [f"{self.columns[name].read(quoted(name))} IS NOT NULL" for name in recoding.required]
-        self.query = f"SELECT {', '.join(first)} FROM {quoted(table.schema, table.name)}" + _where(present)
+        first += [f"{self.columns[name].key} AS {alias}" for name, alias in self.key.items()]
+        self.query = f"SELECT {', '.join(first)} FROM {quoted(table.schema, table.name)}"
+        if recoding.required:  # people are numbered before any row is left out
+            self._step([], where=[f"q.{self.key[name]} IS NOT NULL" for name in recoding.required])
 
     def _position_in(self, table: TableName) -> str:
         """Return SQL for the position of a row; rows of a view are ordered by their values."""
@@ -91,6 +92,10 @@ class _QueryBuilder:
         recoding, plan = self.recoding, make_plan(self.recoding)
         released: dict[str, str] = {}
         types: dict[str, pl.DataType] = {}
+        for column, people in plan.left_out.items():
+            table = self._table(people.to_frame("person"))
+            join = f"LEFT JOIN {table} ON q.{self.key[column]} = {table}.person"
+            self._step([], [join], [f"{table}.person IS NULL"])
         if plan.shares is not None:
             released |= self._assign_groups(plan.shares)
             types |= {column: plan.shares.groups.schema[name] for column, name in plan.shares.shown.items()}

@@ -33,9 +33,23 @@ class DatabaseColumn:
     opaque: bool = False
     """Whether values are lists, records or bytes, whose text says nothing."""
 
+    number: str | None = None
+    """SQL for the number of the person a row is about, which takes the place of the values."""
+
     def read(self, reference: str) -> str:
         """Return SQL for the values, given SQL for the column."""
         return self.form.format(reference)
+
+    @property
+    def key(self) -> str:
+        """SQL for the values in a query on the table itself."""
+        return self.number or self.read(quoted(self.name))
+
+    def numbered(self) -> DatabaseColumn:
+        """Return the column with the numbers of people in place of its values."""
+        value = self.read(quoted(self.name))
+        number = f"CASE WHEN {value} IS NOT NULL THEN DENSE_RANK() OVER (ORDER BY {value}) END"
+        return DatabaseColumn(self.name, pl.Int64(), number=f"CAST({number} AS BIGINT)")
 
 
 class Session(ABC):

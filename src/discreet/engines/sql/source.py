@@ -49,6 +49,17 @@ class DatabaseSource:
         self._rows = int(counted.to_series(len(by)).sum())
         return counted
 
+    def number_people(self, columns: Sequence[str]) -> None:
+        """Have every query number the values of some columns."""
+        for column in self._columns:
+            if column.name in columns and column.opaque:
+                raise DataError(
+                    f"Column '{column.name}' holds lists, records or bytes, which cannot be grouped; "
+                    "turn it into text, numbers or dates first.",
+                    column=column.name,
+                )
+        self._columns = [column.numbered() if column.name in columns else column for column in self._columns]
+
     def profile(self, columns: Sequence[str], beside: Sequence[str] = ()) -> ColumnProfiles:
         """Profile some columns: the database counts, and sends the first rows."""
         known = {column.name: column for column in self._columns}

@@ -16,7 +16,7 @@ from discreet.evaluate.risk.identifying import IdentifierWarning
 from discreet.evaluate.risk.population import PopulationFacts
 from discreet.evaluate.risk.records import RecordRisk
 from discreet.runtime.notebook_html import card, figures, findings, folded, note_list, table
-from discreet.runtime.plurals import amount, either
+from discreet.runtime.plurals import amount, either, unit_amount, units
 
 __all__ = ["RiskReport"]
 
@@ -54,6 +54,10 @@ class RiskReport:
     """The rows of the original table it was compared with; None without one."""
     notes: tuple[str, ...] = ()
     """What was assumed."""
+    people: int | None = None
+    """The number of people, if those are counted: risks, uniques and class sizes are then of people."""
+    household: RecordRisk | None = None
+    """How likely at least one member of a household is found by the prosecutor, if households are known."""
 
     @property
     def histogram(self) -> tuple[IntArray, IntArray]:
@@ -65,6 +69,7 @@ class RiskReport:
         return {
             "quasi_identifiers": list(self.quasi_identifiers),
             "rows": self.rows,
+            **({} if self.people is None else {"people": self.people}),
             "classes": self.classes,
             "uniques": self.uniques,
             "threshold": self.threshold,
@@ -72,6 +77,7 @@ class RiskReport:
             "journalist": None if self.journalist is None else self.journalist.to_dict(),
             "marketer": self.marketer,
             "before": None if self.before is None else self.before.to_dict(),
+            **({} if self.household is None else {"household": self.household.to_dict()}),
             "sizes": self.sizes.to_dicts(),
             "population": None if self.population is None else self.population.to_dict(),
             "columns": self.columns.to_dict(),
@@ -86,6 +92,7 @@ class RiskReport:
             "prosecutor": self.prosecutor,
             "journalist": self.journalist,
             "prosecutor before": self.before,
+            "prosecutor of households": self.household,
         }
         lines = [{"attacker": name, **found.to_dict()} for name, found in attackers.items() if found is not None]
         return pl.DataFrame(lines, orient="row")
@@ -93,21 +100,36 @@ class RiskReport:
     def summary(self) -> str:
         """Return the main figures as a block of text."""
         lines = [
-            f"{amount(self.rows, 'row')} in {amount(self.classes, 'class', 'classes')}; "
-            f"{amount(self.uniques, 'row')} ({self.uniques / self.rows:.1%}) "
+            f"{self._counts} in {amount(self.classes, 'class', 'classes')}; "
+            f"{unit_amount(self.uniques, self._unit)} ({self.uniques / (self.people or self.rows):.1%}) "
             f"{either(self.uniques, 'is', 'are')} unique.",
             "",
-            f"{'Risk of a record':<18}{'highest':>9}{'average':>9}{'lowest':>9}   above {self.threshold:g}",
-            _risk_line("prosecutor", self.prosecutor),
+            f"{self._whose:<18}{'highest':>9}{'average':>9}{'lowest':>9}   above {self.threshold:g}",
+            _risk_line("prosecutor", self.prosecutor, self._unit),
         ]
         if self.before is not None:
-            lines.append(_risk_line("  before", self.before))
+            lines.append(_risk_line("  before", self.before, self._unit))
+        if self.household is not None:
+            lines.append(_risk_line("  any of a house", self.household, "household"))
         if self.journalist is not None:
-            lines.append(_risk_line("journalist", self.journalist))
+            lines.append(_risk_line("journalist", self.journalist, self._unit))
         lines += [f"{'marketer':<18}{'':>9}{self.marketer:>9.2%}", *self._about_population(), *self._about_columns()]
         lines += [*self._about_sensitive(), *self._about_identifiers()]
         lines += ["", *self.notes] if self.notes else []
         return "\n".join(line.rstrip() for line in lines)
+
+    @property
+    def _unit(self) -> str:
+        return "row" if self.people is None else "person"
+
+    @property
+    def _counts(self) -> str:
+        rows = amount(self.rows, "row")
+        return rows if self.people is None else f"{rows} of {unit_amount(self.people, 'person')}"
+
+    @property
+    def _whose(self) -> str:
+        return "Risk of a record" if self.people is None else "Risk of a person"
 
     def _about_population(self) -> list[str]:
         if self.population is None:
@@ -184,11 +206,12 @@ class RiskReport:
             for name, found in (
                 ("prosecutor", self.prosecutor),
                 ("before", self.before),
+                ("any of a household", self.household),
                 ("journalist", self.journalist),
             )
             if found is not None
         ]
-        head = ("attacker", "highest", "average", "lowest", f"rows above {self.threshold:g}")
+        head = ("attacker", "highest", "average", "lowest", f"{units(self._unit)} above {self.threshold:g}")
         columns = [
             [name, f"{distinction:.2%}", f"{separation:.2%}", f"{unique:,}"]
             for name, distinction, separation, unique in self.columns.combinations.select(_COLUMNS).iter_rows()
@@ -203,12 +226,16 @@ class RiskReport:
             figures(
                 [
                     ("Highest risk", f"{self.prosecutor.highest:.1%}", "of being found, for the person most at risk"),
-                    ("Average risk", f"{self.prosecutor.average:.2%}", f"over {amount(self.rows, 'row')}"),
-                    ("Unique rows", f"{self.uniques:,}", f"{self.uniques / self.rows:.1%} of all rows"),
-                    ("Classes", f"{self.classes:,}", "groups of rows that look the same"),
+                    ("Average risk", f"{self.prosecutor.average:.2%}", f"over {self._counts}"),
+                    (
+                        f"Unique {units(self._unit)}",
+                        f"{self.uniques:,}",
+                        f"{self.uniques / (self.people or self.rows):.1%} of all {units(self._unit)}",
+                    ),
+                    ("Classes", f"{self.classes:,}", f"groups of {units(self._unit)} that look the same"),
                 ]
             ),
-            table("Risk of a record", head, attackers),
+            table(self._whose, head, attackers),
             note_list(self._about_population()[1:]),
             table("Sensitive columns", ("column", "surest guess", "on average", "distinct l"), disclosed)
             if disclosed
@@ -221,10 +248,10 @@ class RiskReport:
         )
 
 
-def _risk_line(name: str, found: RecordRisk) -> str:
+def _risk_line(name: str, found: RecordRisk, unit: str) -> str:
     return (
         f"{name:<18}{found.highest:>9.2%}{found.average:>9.2%}{found.lowest:>9.2%}   "
-        f"{amount(found.at_risk, 'row')} ({found.share_at_risk:.1%})"
+        f"{unit_amount(found.at_risk, unit)} ({found.share_at_risk:.1%})"
     )
 
 

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from discreet.engines import MissingSensitive, open_source
-from discreet.errors import UsageError
+from discreet.counts import FloatArray
+from discreet.engines import MissingSensitive, Source, open_source
+from discreet.errors import MissingColumnError, UsageError
 from discreet.evaluate.classes import CountedClasses, read_classes
 from discreet.evaluate.inputs import EvaluationInput, marks_assumed
 from discreet.evaluate.released_as import with_mapping
@@ -17,7 +18,7 @@ from discreet.evaluate.risk.combinations import column_risk
 from discreet.evaluate.risk.disclosure import disclosure
 from discreet.evaluate.risk.identifying import identifier_warnings
 from discreet.evaluate.risk.population import population_risk, weighted_risk
-from discreet.evaluate.risk.records import record_risk
+from discreet.evaluate.risk.records import RecordRisk, record_risk
 from discreet.evaluate.risk.report import RiskReport
 from discreet.problem import PrivacyModel, Suppression
 from discreet.problem.key_sets import about_key_sets
@@ -34,6 +35,8 @@ def risk(
     sensitive: str | Sequence[str] | Mapping[str, Any] | None = None,
     population: Any = None,
     weights: str | None = None,
+    person: str | None = None,
+    household: str | None = None,
     threshold: float = 0.2,
     original: Any = None,
     types: Mapping[str, Any] | None = None,
@@ -67,6 +70,11 @@ def risk(
     weights
         The column of survey weights, if there is no such table: how many people of the population each row
         represents. A release knows its own.
+    person, household
+        The column that says whose row it is, where people may have several rows: classes are counted in people, and a
+        person is as likely to be found as by the row that is found most easily. With ``household``, the report says how
+        likely at least one member of a household is found, and so the whole of it; without ``person``, every row is a
+        member. A release that has pseudonyms knows its own.
     threshold
         Records with a higher risk count as at risk; 0.2 is the risk in a class of five.
     original
@@ -103,7 +111,14 @@ def risk(
         weights = given.job.get("weights")
     elif weights is not None and population is not None:
         raise UsageError("The population is either a table or estimated by weights; leave one of the two out.")
-    classes = read_classes(open_source(given.table), given.names, given.secrets, weights)
+    source = open_source(given.table)
+    owners = _owners(given.job, source.columns, person, household)
+    if owners and weights is not None:
+        raise UsageError(
+            "Survey weights are of rows, and the risk is one of people; leave one of the two out.", topic="people"
+        )
+    rows_alone = read_classes(source, given.names, given.secrets, weights)
+    classes = read_classes(source, given.names, given.secrets, **owners) if "person" in owners else rows_alone
     own = 1 / classes.sizes
     people, risks = None, own
     if population is not None:
@@ -114,24 +129,26 @@ def risk(
     columns = given.sensitive_columns(classes, unknown, missing_sensitive, hiding)
     before = first = None
     if original is not None:
-        first = read_classes(open_source(original), given.names)
-        before = record_risk(first.sizes, 1 / first.sizes, limit)
+        first = read_classes(open_source(original), given.names, **(owners if "person" in owners else {}))
+        before = _risk_of(first, 1 / first.sizes, limit)
     return RiskReport(
         quasi_identifiers=given.names,
-        rows=classes.rows,
+        rows=rows_alone.rows,
         classes=classes.sizes.size,
         threshold=limit,
-        prosecutor=record_risk(classes.sizes, own, limit),
-        journalist=None if people is None else record_risk(classes.sizes, risks, limit),
-        marketer=float((classes.sizes * risks).sum() / classes.rows),
+        prosecutor=_risk_of(classes, own, limit),
+        journalist=None if people is None else _risk_of(classes, risks, limit),
+        marketer=_risk_of(classes, risks, limit).average,
         before=before,
-        uniques=int((classes.sizes == 1).sum()),
+        uniques=_uniques(classes),
         sizes=_sizes(classes.sizes),
         population=people,
-        columns=column_risk(classes, depth),
+        columns=column_risk(rows_alone, depth),
         disclosure={name: disclosure(classes, column, original, hiding) for name, column in columns.items()},
         warnings=identifier_warnings(given.table),
-        original_rows=None if first is None else first.rows,
+        original_rows=None if first is None else int(first.count.sum()),
+        people=None if classes.owners is None else classes.owners.people,
+        household=_household_risk(source, classes, owners.get("household"), limit),
         notes=(
             *_about_promises(hiding.models, classes),
             *(() if unknown is not None else marks_assumed(classes, columns, hiding)),
@@ -147,6 +164,52 @@ def _about_promises(models: Sequence[PrivacyModel], classes: CountedClasses) -> 
     )
     if sentence is not None:
         yield sentence
+
+
+def _owners(
+    job: Mapping[str, Any], columns: Sequence[str], person: str | None, household: str | None
+) -> dict[str, str]:
+    """Return the columns that say whose rows they are; those of a release if its table has them."""
+    given = {"person": person, "household": household}
+    if person is None and household is None:
+        given = {role: job.get(role) if job.get(role) in columns else None for role in given}
+    for column in given.values():
+        if column is not None and column not in columns:
+            raise MissingColumnError(column, columns)
+    return {role: column for role, column in given.items() if column is not None}
+
+
+def _risk_of(classes: CountedClasses, risks: FloatArray, limit: float) -> RecordRisk:
+    """Return the risk of records, given that of each class; where people are counted, that of people."""
+    if classes.owners is None:
+        return record_risk(classes.sizes, risks, limit)
+    found = classes.owners.highest(risks[classes.group])
+    return record_risk(np.ones(found.size, dtype=np.int64), found, limit)
+
+
+def _uniques(classes: CountedClasses) -> int:
+    """Return how many rows, or people, are alone in a class."""
+    alone = classes.sizes == 1
+    if classes.owners is None:
+        return int(alone.sum())
+    return int(np.unique(classes.owners.person[alone[classes.group]]).size)
+
+
+def _household_risk(source: Source, classes: CountedClasses, column: str | None, limit: float) -> RecordRisk | None:
+    """Return the risk of households: one member found is all found. Without people, every row is a member."""
+    if column is None:
+        return None
+    risks = 1 / classes.sizes
+    if classes.owners is not None:
+        found = classes.owners.together(classes.owners.highest(risks[classes.group]))
+    else:
+        rows = read_classes(source, classes.columns, person=column)  # which numbers classes alike
+        assert rows.owners is not None
+        household = rows.owners.person
+        missed = np.ones(int(household.max()) + 1, dtype=np.float64)
+        np.multiply.at(missed, household, (1 - risks[rows.group]) ** rows.count)
+        found = 1 - missed
+    return record_risk(np.ones(found.size, dtype=np.int64), found, limit)
 
 
 def _sizes(sizes: Any) -> pl.DataFrame:

@@ -14,10 +14,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from discreet.errors import DiscreetError, UsageError
+from discreet.errors import Argument, DiscreetError, UsageError
 from discreet.pipeline.audit.classes import ReleasedClasses, read_classes
 from discreet.pipeline.audit.key_sets import measure_key_sets
 from discreet.pipeline.audit.matches import count_matches
+from discreet.pipeline.audit.people import RowOwners
 from discreet.pipeline.audit.population import AuditedPopulation
 from discreet.pipeline.audit.readers import open_table
 from discreet.pipeline.audit.reference import ReferenceValues, make_reference, missing_values, original_counts
@@ -52,6 +53,7 @@ def audit(
     suppression: str | Suppression | None = None,
     missing_sensitive: MissingSensitive = "unknown",
     rows: int | None = None,
+    person: str | None = None,
     weights: str | None = None,
     population: Any = None,
     engine: EngineName = "auto",
@@ -71,6 +73,9 @@ def audit(
     sensitive values, as in ``"*"``: such a mark is no value, shares are of the values known before suppression, and a
     class without any known value keeps every promise about them. ``suppression`` says how they were suppressed;
     ``violating-values(hide=ambiguous)`` is a promise too. With ``rows`` the number of released rows is checked as well.
+
+    ``person`` is the column that says whose row it is, where people may have several rows, or the column of households.
+    Promises then count its distinct values instead of rows, also in the ``reference``.
 
     For models about the population, either the survey ``weights`` of a class are summed up, or the people of a
     ``population`` table who have its released values are counted; if ``quasi_identifiers`` maps columns to hierarchies,
@@ -92,6 +97,7 @@ def audit(
         suppression=None if suppression is None else SUPPRESSION.make(suppression),
         missing_sensitive=missing_sensitive,
         rows=rows,
+        person=person,
         weights=weights,
         population=population,
         engine=EngineChoice(engine, memory_limit, spark),
@@ -112,6 +118,14 @@ class AuditRequest:
     unknown: str | None = None
     missing_sensitive: MissingSensitive = "unknown"
     rows: int | None = None
+    person: str | None = None
+    """The column of the table that says whose row it is."""
+    people: RowOwners | None = None
+    """Whose rows they are, if the table does not say."""
+    unit: str = "person"
+    """What is counted if it is not rows: ``person`` or ``household``."""
+    through: Callable[[pl.DataFrame], pl.DataFrame | None] | None = None
+    """Writes a small table in the format of the output and reads it; None if nothing changes."""
     weights: str | None = None
     population: Any = None
     """The population table, or a mapping from ``"counted"`` to one counted by the quasi-identifiers."""
@@ -142,7 +156,9 @@ class AuditRequest:
         table = open_table(data, self.engine, columns, categories=self.categories)
         attributes = {name: _parts(name, table.columns) for name in _attributes(models)}
         measured = {**attributes, **{name: _parts(name, table.columns) for name in self.certainty_of}}
-        classes = read_classes(table, columns, measured, weights)
+        classes = read_classes(table, columns, measured, weights, self.person)
+        if self.people is not None:
+            classes = self.people.joined(classes, columns, measured, self.through)
         matches = {
             model: count_matches(classes.keys, classes.sizes, missing=model.missing_matches)
             for model in models
@@ -160,22 +176,21 @@ class AuditRequest:
             people = self._population().people_of(classes.keys, columns)
         groups = {column: self._groups(column, parts, classes, layout) for column, parts in attributes.items()}
         checks = [
-            _key_set_check(model, columns, classes) or _check(model, matches.get(model, classes.sizes), groups, people)
+            _key_set_check(model, columns, classes) or _check(model, _sizes(model, classes, matches), groups, people)
             for model in models
         ]
         hidden = self._hidden(groups, models)
         if self.suppression is not None and self.suppression.keeps_ambiguous:
             clear = sum(found.clear_classes for found in hidden.values())
             checks.append(Check(self.suppression.text, None, clear, clear == 0))
-        total = int(classes.sizes.sum())
         if self.rows is not None:
-            checks.append(Check("number of rows", self.rows, total, total == self.rows))
+            checks.append(Check("number of rows", self.rows, classes.rows, classes.rows == self.rows))
         smallest = int(classes.sizes.min()) if classes.sizes.size else 0
         sizes = ClassSizes.of(classes.sizes)
         unique, together = _uniqueness(table, columns, self.unchanged)
         return Audit(
             tuple(checks),
-            total,
+            classes.rows,
             classes.sizes.size,
             smallest,
             tuple(columns),
@@ -185,6 +200,8 @@ class AuditRequest:
             certainties=certainties,
             hidden=hidden,
             notes=(*self._marks(attributes, classes), *_weaker(matches, classes.sizes)),
+            people=classes.owners,
+            unit="row" if classes.person is None else self.unit,
         )
 
     def _marks(self, attributes: Mapping[str, Sequence[str]], classes: ReleasedClasses) -> tuple[str, ...]:
@@ -203,23 +220,23 @@ class AuditRequest:
     def _certainty(self, column: str, values: pl.Series, classes: ReleasedClasses) -> AttributeDisclosure:
         """Measure how surely classes give a sensitive column away; shares are of values known before suppression."""
         known = values.is_not_null() | (self.missing_sensitive == "value")
-        counts = (
-            pl.DataFrame({"group": classes.group, "value": values, "rows": classes.count})
-            .filter(known & _not_suppressed(values, self.unknown))
-            .group_by("group", "value")
-            .agg(pl.col("rows").sum())
-        )
-        total = max(int(classes.sizes.sum()), 1)
-        group = counts["group"].to_numpy()
-        share = counts["rows"].to_numpy() / np.maximum(classes.sizes_of(known.to_numpy()), 1)[group]
-        usual = counts.select(pl.col("rows").sum().over("value")).to_series().to_numpy() / total
+        shown = (known & _not_suppressed(values, self.unknown)).to_numpy()
+        distinct, code = _numbered(values)
+        width = max(len(distinct), 1)
+        cells, count = classes.counted(code, width, shown)
+        total = max(classes.rows if classes.owners is None else classes.owners, 1)
+        group = cells // width
+        share = count / np.maximum(classes.sizes_of(known.to_numpy()), 1)[group]
+        usual = classes.totals(code, width, shown)[cells % width] / total
         telling = np.where(share >= usual + _TELLING, share, 0.0)
         if not telling.any():
             return AttributeDisclosure(column, 0.0, 0.0, float(usual.max(initial=0.0)))
         highest = float(telling.max())
         rarest = float(usual[telling == highest].min())  # of several values that are told as surely
         certain = np.unique(group[telling > 1 - 1e-9])
-        return AttributeDisclosure(column, highest, float(classes.sizes[certain].sum() / total), rarest)
+        one = np.zeros(classes.group.size, dtype=np.int64)
+        known_for = int(classes.totals(one, 1, np.isin(classes.group, certain))[0])
+        return AttributeDisclosure(column, highest, float(known_for / total), rarest)
 
     def _hidden(self, groups: Mapping[str, Groups], models: Sequence[PrivacyModel]) -> dict[str, HiddenValues]:
         """Measure what the hidden values of each sensitive attribute can be."""
@@ -238,6 +255,10 @@ class AuditRequest:
             return None
         if self.weights is None and self.population is None:
             raise model.unknown_population_error()
+        if self.weights is not None and (self.person is not None or self.people is not None):
+            raise UsageError(
+                "Survey weights are of rows, and the promises count people; leave one of the two out.", topic="people"
+            )
         if self.weights is not None and self.population is not None:
             raise UsageError("The population is either a table or estimated by weights; leave one of the two out.")
         return self.weights
@@ -252,14 +273,16 @@ class AuditRequest:
         """Return the classes with the values of a sensitive attribute, compared with the reference."""
         values = classes.attribute(parts)
         shown = _not_suppressed(values, self.unknown)
-        released = pl.DataFrame({"value": values, "rows": classes.count}).filter(shown)
-        counted = original_counts(column, self.reference, released, layout, parts)
+        distinct, code = _numbered(values)
+        released = pl.DataFrame({"value": distinct, "rows": classes.totals(code, len(distinct), shown.to_numpy())})
+        released = released.filter(pl.col("rows") > 0)
+        counted = original_counts(column, self.reference, released, layout, parts, self.person)
         known = ~missing_values(values, counted["value"].dtype) | (self.missing_sensitive == "value")
         if self.missing_sensitive == "unknown":
             counted = counted.filter(counted["value"].is_not_null())
         trees = self.sensitive if isinstance(self.sensitive, Mapping) else {}
         compared = make_reference(column, counted, trees.get(column), self.types.get(column))
-        groups = _group_values(classes, values.filter(known & shown), (known & shown).to_numpy(), compared)
+        groups = _group_values(classes, values, (known & shown).to_numpy(), compared)
         return replace(groups, known=classes.sizes_of(known.to_numpy()), hides=self.unknown is not None)
 
 
@@ -272,6 +295,15 @@ def _weaker(matches: Mapping[PrivacyModel, NDArray[np.int64]], sizes: NDArray[np
         yield f"{model.shown}: {WEAKER}" + (
             f" Counted in classes, where a hidden cell is a value of its own, {share} would break it." if alone else ""
         )
+
+
+def _numbered(values: pl.Series) -> tuple[pl.Series, NDArray[np.int64]]:
+    """Return the distinct values, and the position of each value among them."""
+    distinct = values.unique(maintain_order=True)
+    if distinct.is_empty():
+        return distinct, np.zeros(0, dtype=np.int64)
+    code = values.replace_strict(distinct, np.arange(len(distinct)), return_dtype=pl.Int64)
+    return distinct, code.to_numpy()
 
 
 def _check_visible(privacy: Models) -> None:
@@ -347,7 +379,7 @@ def _check(
     groups: Mapping[str, Groups],
     people: NDArray[np.float64] | None,
 ) -> Check:
-    """Measure a promise; ``sizes`` are those of the classes, or how many rows match theirs."""
+    """Measure a promise; ``sizes`` are those of the classes, of profiles, or how many rows match those of a class."""
     none = np.zeros(0, dtype=np.int64)
     measured = Groups(sizes, none, none, none, none)
     for column in _attributes([model]):
@@ -356,14 +388,33 @@ def _check(
     return Check(model.shown, model.promised, reached, bool(model.satisfied_by(reached)))
 
 
+def _sizes(
+    model: PrivacyModel, classes: ReleasedClasses, matches: Mapping[PrivacyModel, NDArray[np.int64]]
+) -> NDArray[np.int64]:
+    """Return what a promise about sizes looks at."""
+    return _profiles(model, classes) if getattr(model, "profile", False) else matches.get(model, classes.sizes)
+
+
+def _profiles(model: PrivacyModel, classes: ReleasedClasses) -> NDArray[np.int64]:
+    """Return how many people have each profile."""
+    if classes.person is None:
+        raise UsageError(
+            f"'{model.shown}' is about all rows of a person; name the column that says whose they are, with ",
+            Argument("person"),
+            ".",
+            topic="people",
+        )
+    return classes.profiles()
+
+
 def _group_values(
     classes: ReleasedClasses, values: pl.Series, shown: NDArray[np.bool_], reference: ReferenceValues
 ) -> Groups:
-    """Count the ``values`` of each class; they belong to the entries that are ``shown``."""
+    """Count the values of each class in the entries that are ``shown``."""
     width = max(reference.whole.size, 1)
-    cells, entry = np.unique(classes.group[shown] * width + reference.find(values), return_inverse=True)
-    count = np.zeros(cells.size, dtype=np.int64)
-    np.add.at(count, entry, classes.count[shown])
+    value = np.zeros(classes.group.size, dtype=np.int64)
+    value[shown] = reference.find(values.filter(pl.Series(shown)))
+    cells, count = classes.counted(value, width, shown)
     return Groups(
         classes.sizes,
         cells // width,
@@ -373,6 +424,7 @@ def _group_values(
         reference.ancestors,
         reference.names,
         positions=reference.positions,
+        of_people=classes.person is not None,
     )
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-import polars as pl
 
 from discreet.pipeline.audit.classes import ReleasedClasses
 from discreet.problem import Groups, PrivacyModel
@@ -28,13 +27,17 @@ class KeySetClasses:
 def measure_key_sets(model: PrivacyModel, columns: Sequence[str], classes: ReleasedClasses) -> list[KeySetClasses]:
     """Measure a promise on the classes of each of its key sets; empty if it has none."""
     name_of = dict(zip(columns, classes.keys.columns, strict=True))
-    rows = classes.keys.with_columns(rows=pl.Series(classes.sizes, dtype=pl.Int64))
-    none = np.zeros(0, dtype=np.int64)
+    keys = classes.keys.with_row_index("class")
+    none, entries = np.zeros(0, dtype=np.int64), np.ones(classes.group.size, dtype=np.bool_)
     found = []
     for key_set in model.key_sets(columns):
-        sizes = rows.group_by([name_of[column] for column in key_set]).agg(pl.col("rows").sum())["rows"]
-        reached = model.reached(Groups(sizes.to_numpy().astype(np.int64), none, none, none, none))
-        found.append(KeySetClasses(key_set, len(sizes), float(reached)))
+        joint = keys.group_by([name_of[column] for column in key_set], maintain_order=True).agg("class")["class"]
+        number = np.zeros(classes.sizes.size, dtype=np.int64)
+        number[joint.explode().to_numpy()] = np.repeat(np.arange(len(joint)), joint.list.len().to_numpy())
+        coarser = replace(classes, group=number[classes.group])  # somebody in several of the joined classes counts once
+        _, sizes = coarser.counted(np.zeros(classes.group.size, dtype=np.int64), 1, entries)
+        reached = model.reached(Groups(sizes, none, none, none, none))
+        found.append(KeySetClasses(key_set, len(joint), float(reached)))
     return found
 
 

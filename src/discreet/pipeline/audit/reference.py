@@ -70,9 +70,16 @@ class ReferenceValues:
 
 
 def original_counts(
-    column: str, reference: Any, released: pl.DataFrame, layout: str | None, parts: Sequence[str] = ()
+    column: str,
+    reference: Any,
+    released: pl.DataFrame,
+    layout: str | None,
+    parts: Sequence[str] = (),
+    person: str | None = None,
 ) -> pl.DataFrame:
     """Return the distinct values of a sensitive attribute of the original table and the rows of each.
+
+    With the column ``person``, the people who have each value are counted.
 
     ``reference`` is that table, or maps columns to their counts; without it the ``released`` counts are taken. Values
     that a file of the format ``layout`` cannot distinguish are merged. An attribute may consist of several ``parts``.
@@ -80,18 +87,23 @@ def original_counts(
     if isinstance(reference, Mapping):
         counted: pl.DataFrame = reference[column]
     elif reference is not None:
-        counted = _count(reference, parts or (column,), layout)
+        counted = _count(reference, parts or (column,), layout, person)
     else:
         counted = released
     return _summed(counted.with_columns(readable(counted["value"], layout)))
 
 
 def recount(
-    data: Any, attributes: Sequence[str], *, required: Sequence[str] = (), layout: str | None = None
+    data: Any,
+    attributes: Sequence[str],
+    *,
+    required: Sequence[str] = (),
+    layout: str | None = None,
+    person: str | None = None,
 ) -> dict[str, pl.DataFrame]:
     """Count sensitive attributes of the original table afresh; empty if it cannot be read again.
 
-    Rows without a value in a ``required`` column are skipped.
+    Rows without a value in a ``required`` column are skipped. With the column ``person``, people are counted.
     """
     if not attributes or not can_read_again(data):
         return {}
@@ -103,7 +115,7 @@ def recount(
         known = [comparable(name, types[name]).is_not_null() for name in required]
         table = LazyTable(plan.filter(pl.all_horizontal(known)))
     parts = {name: parts_of(name, table.columns) if "+" in name else (name,) for name in attributes}
-    return {name: _count(table, own, layout) for name, own in parts.items()}
+    return {name: _count(table, own, layout, person) for name, own in parts.items()}
 
 
 def missing_values(values: pl.Series, original: pl.DataType) -> pl.Series:
@@ -129,10 +141,15 @@ def make_reference(column: str, counted: pl.DataFrame, hierarchy: Any = None, ty
     return ReferenceValues(column, values, codes.astype(np.int64), whole, ancestors, names, positions)
 
 
-def _count(reference: Any, parts: Sequence[str], layout: str | None) -> pl.DataFrame:
+def _count(reference: Any, parts: Sequence[str], layout: str | None, person: str | None = None) -> pl.DataFrame:
     """Count the values of a column of the original table, or of several columns combined."""
     names = {f"p{i}": part for i, part in enumerate(parts)}
-    counted = nan_as_null(open_table(reference, wanted=parts).groups(names))
+    if person is not None:
+        cells = open_table(reference, wanted=parts).groups({**names, "person": person})
+        cells = cells.with_columns(readable(cells[name], layout) for name in names)
+        counted = cells.group_by(list(names)).agg(pl.col("person").n_unique().cast(pl.Int64).alias("rows"))
+    else:
+        counted = nan_as_null(open_table(reference, wanted=parts).groups(names))
     if len(parts) == 1:
         return counted.rename({"p0": "value"})
     counted = counted.with_columns(readable(counted[name], layout) for name in names)

@@ -62,7 +62,7 @@ def group(
 
     Pieces have the columns under their own names. Memory holds one piece and the groups found so far.
     """
-    keys = [grouped(column, schema[column]).alias(name) for name, column in by.items()]
+    keys = _grouped(by, schema)
     sums = [pl.len().cast(pl.Int64).alias("rows")]
     if weights is not None:
         keys.append(by_name(weights).alias("weight"))
@@ -74,6 +74,10 @@ def group(
         if sum(others) > first + _MERGED_BYTES:  # so that no group is merged often
             parts = [_merged(parts, list(by))]
     return plain(_merged(parts, list(by)))
+
+
+def _grouped(wanted: Mapping[str, str], schema: Mapping[str, pl.DataType]) -> list[pl.Expr]:
+    return [grouped(column, schema[column]).alias(name) for name, column in wanted.items()]
 
 
 def _merged(parts: Sequence[pl.DataFrame], by: list[str]) -> pl.DataFrame:
@@ -116,6 +120,12 @@ class LazyTable:
         with self._reading():
             return group(in_batches(self.plan.select(map(by_name, read))), self.schema, by, weights)
 
+    def cells(self, wanted: Mapping[str, str]) -> pl.DataFrame:
+        """Return some columns of all rows under other names, as their values are compared."""
+        check_columns(wanted, None, self.columns)
+        with self._reading():
+            return self.plan.select(_grouped(wanted, self.schema)).collect(engine="streaming")
+
     @staticmethod
     def _reading() -> Any:
         cause = "The lazy frame cannot be run; collect it by itself to see what is wrong with its plan."
@@ -139,6 +149,12 @@ class FrameTable:
         table = pl.DataFrame({column: self._polars(column) for column in read})
         with reading("The frame"):
             return group(iter([table.lazy()]), table.schema, by, weights)
+
+    def cells(self, wanted: Mapping[str, str]) -> pl.DataFrame:
+        """Return some columns of all rows under other names, as their values are compared."""
+        check_columns(wanted, None, self.columns)
+        table = pl.DataFrame({column: self._polars(column) for column in dict.fromkeys(wanted.values())})
+        return table.select(_grouped(wanted, table.schema))
 
     def plan(self) -> pl.LazyFrame:
         """Return all columns as a lazy frame of polars."""

@@ -12,7 +12,7 @@ from discreet.problem.hidden_values import HiddenValues
 from discreet.report.class_sizes import ClassSizes
 from discreet.report.notebook import audit_html
 from discreet.report.numbers import number_text
-from discreet.runtime.plurals import amount
+from discreet.runtime.plurals import amount, unit_amount
 
 __all__ = ["AttributeDisclosure", "Audit", "Check"]
 
@@ -67,6 +67,16 @@ class Audit:
     """For each sensitive column with suppressed values, what these can be."""
     notes: tuple[str, ...] = field(default=(), repr=False)
     """What may have been meant otherwise."""
+    people: int | None = None
+    """The number of people with a released row, or of households, if promises count those."""
+    unit: str = "row"
+    """What classes are counted in: ``row``, ``person`` or ``household``."""
+
+    @property
+    def counts(self) -> str:
+        """How much was released, in words: rows, and the people they are about where those are counted."""
+        rows = amount(self.rows, "row")
+        return rows if self.people is None else f"{rows} of {unit_amount(self.people, self.unit)}"
 
     @property
     def passed(self) -> bool:
@@ -82,9 +92,9 @@ class Audit:
         """Return the verdict as text, without the measured values of the ``hidden`` promises."""
         width = max(len(check.model) for check in self.checks)
         lines = [
-            f"Audit {'passed' if self.passed else 'FAILED'}: {amount(self.rows, 'row')} in "
+            f"Audit {'passed' if self.passed else 'FAILED'}: {self.counts} in "
             f"{amount(self.classes, 'class', 'classes')}"
-            + (f", the smallest of {self.smallest_class:,}." if self.classes else "."),
+            + (f", the smallest of {self.smallest_words}." if self.classes else "."),
         ]
         if not self.rows:
             lines.append("  Nothing was released, so no promise can be broken.")
@@ -97,6 +107,13 @@ class Audit:
         lines += self.notes
         return "\n".join(lines)
 
+    @property
+    def smallest_words(self) -> str:
+        """The size of the smallest class, with what is counted unless it is rows."""
+        if self.people is None:
+            return f"{self.smallest_class:,}"
+        return unit_amount(self.smallest_class, self.unit)
+
     def _repr_html_(self) -> str:
         return audit_html(self)
 
@@ -105,6 +122,7 @@ class Audit:
         return {
             "passed": self.passed,
             "rows": self.rows,
+            **({} if self.people is None else {"people": self.people, "unit": self.unit}),
             "classes": self.classes,
             "smallest_class": self.smallest_class,
             "quasi_identifiers": list(self.quasi_identifiers),

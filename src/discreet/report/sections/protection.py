@@ -17,7 +17,7 @@ from discreet.report.numbers import number_text, percent, rounded_percent
 from discreet.report.sections.blocks import Block, BulletList, DataTable, Facts, Section, Signatures, Text
 from discreet.report.sections.release import input_words, output_words, promise_lines, table_name, verdict_box
 from discreet.report.small_counts import LeftOut, few
-from discreet.runtime.plurals import amount, either
+from discreet.runtime.plurals import amount, either, units
 
 if TYPE_CHECKING:
     from discreet.evaluate.attacks.linkage import Linkage
@@ -90,7 +90,10 @@ def _handover(release: Release, handover: Handover) -> Iterator[tuple[str, str]]
     yield "recipient", handover.recipient or _BLANK
     yield "date", release.made[:10]
     yield "promised", "; ".join(line.removesuffix(".") for line in promise_lines(release))
-    yield "rows", f"{left_out.released_words}{f', {left_out.words}' if left_out.total else ', nobody was left out'}"
+    name = units(left_out.unit)
+    yield name, f"{left_out.released_words}{f', {left_out.words}' if left_out.total else ', nobody was left out'}"
+    if left_out.counted is not None:
+        yield "rows", left_out.row_words
     passed = "passed: every promise was checked on what was written" if release.audit.passed else "FAILED"
     yield "audit", passed
 
@@ -105,12 +108,29 @@ def _columns(release: Release) -> DataTable:
         ["made coarser", ", ".join(job["quasi_identifiers"]), "others may know these about a person"],
         ["sensitive, released as they are", ", ".join(secrets) or "none", "nobody should learn these about a person"],
         ["released as they are", ", ".join(_kept(release, column.name) for column in kept) or "none", "not protected"],
-        ["removed", ", ".join(job.get("identifiers") or ()) or "none", "they name people"],
+        ["removed", ", ".join(_removed(job)) or "none", "they name people"],
     ]
+    if job.get("pseudonyms"):
+        rows.insert(
+            3, ["released as pseudonyms", ", ".join(_owners(job)), "they say which rows are of the same person"]
+        )
     others = [name for name in (label, weights) if name and name not in {column.name for column in kept}]
     if others:
         rows.insert(3, ["class or weights, released as they are", ", ".join(map(str, others)), "not protected"])
     return DataTable(("role", "columns", "meaning"), rows, words=3)
+
+
+def _owners(job: Mapping[str, Any]) -> list[str]:
+    """Return the columns that say whose rows they are."""
+    return [str(job[unit]) for unit in ("person", "household") if job.get(unit)]
+
+
+def _removed(job: Mapping[str, Any]) -> list[str]:
+    """Return the columns that are left out."""
+    owners, identifiers = _owners(job), list(job.get("identifiers") or ())
+    if job.get("pseudonyms"):
+        return [name for name in identifiers if name not in owners]
+    return list(dict.fromkeys([*identifiers, *owners]))
 
 
 def _kept(release: Release, name: str) -> str:
@@ -216,7 +236,7 @@ def _limits(release: Release) -> Iterator[str]:
         yield "Learning that somebody is in the table."
     yield "Learning what holds for everybody who looks alike, or for the whole table."
     yield "Combining this release with another one about the same people."
-    if not job.get("person"):
+    if not (job.get("person") or job.get("household")):
         yield "People with several rows: promises count rows, so each person must have one."
     yield "It is no differential privacy: promises hold against the knowledge that is named here, not against all."
 

@@ -39,7 +39,7 @@ from discreet.report.sections.blocks import (
 )
 from discreet.report.small_counts import LeftOut, few, hidden_cells, withheld_promises
 from discreet.runtime.locations import TableUrl, is_url
-from discreet.runtime.plurals import amount, either
+from discreet.runtime.plurals import amount, either, units
 from discreet.runtime.text_form import outline
 
 if TYPE_CHECKING:
@@ -146,12 +146,16 @@ def report_tiles(release: Release) -> Tiles:
     return Tiles(
         [
             Tile("Privacy audit", "passed" if audit.passed else "FAILED", _promises_kept(release), audit.passed),
-            Tile("People in the release", f"{left_out.released:,}", _out_of(left_out)),
+            Tile(f"{_title(left_out)} in the release", f"{left_out.released:,}", _out_of(left_out)),
             Tile("Highest risk", highest, risk),
             Tile("Loss", loss, relative),
             Tile("Best possible?", best, proof, True if proven else None),
         ]
     )
+
+
+def _title(left_out: LeftOut) -> str:
+    return "People" if left_out.unit == "row" else units(left_out.unit).capitalize()
 
 
 def _out_of(left_out: LeftOut) -> str:
@@ -160,7 +164,8 @@ def _out_of(left_out: LeftOut) -> str:
         return f"of {left_out.released:,}; nobody was left out"
     if left_out.rows is None:
         return left_out.words
-    return f"of {left_out.rows:,}; {percent(left_out.total / left_out.rows)} left out"
+    gone = left_out.total if left_out.counted is None else left_out.counted.suppressed
+    return f"of {left_out.rows:,}; {percent(gone / left_out.rows)} left out"
 
 
 def _promises_kept(release: Release) -> str:
@@ -183,6 +188,7 @@ def _job(release: Release) -> Iterator[Block]:
         ("others may know", f"{', '.join(job['quasi_identifiers'])}; these are made coarser"),
         ("nobody may learn", ", ".join(sensitive) if sensitive else "no column was named"),
         ("removed", ", ".join(identifiers) if identifiers else "no column"),
+        *_owners(job),
         *([("to be predicted", str(label))] if label else []),
         *([("survey weights", f"{job['weights']}; released unchanged")] if job.get("weights") else []),
         *([("drawn from", str(release.stats["population"]))] if "population" in release.stats else []),
@@ -192,6 +198,15 @@ def _job(release: Release) -> Iterator[Block]:
         *_limits(job),
     ]
     yield Facts(facts)
+
+
+def _owners(job: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield whose rows they are, and what becomes of the columns that say so."""
+    leaves = "released as random pseudonyms" if job.get("pseudonyms") else "removed"
+    counted = "household" if job.get("household") else "person"
+    for unit in ("person", "household"):
+        if job.get(unit):
+            yield f"the {unit}", f"{job[unit]}; {leaves}" + (f"; promises count {units(unit)}" * (unit == counted))
 
 
 def promise_lines(release: Release) -> Iterator[str]:
@@ -232,7 +247,11 @@ def _result(release: Release) -> Iterator[Block]:
     classes = amount(release.classes, "class", "classes")
     of = "" if left_out.rows is None else f" of {left_out.rows:,}"
     verb = either(left_out.released, "is", "are")
-    facts = [("rows", f"{left_out.released:,}{of} {verb} released, in {classes} of people who look the same")]
+    name = units(left_out.unit)
+    alike = "people" if left_out.unit == "row" else name
+    facts = [(name, f"{left_out.released:,}{of} {verb} released, in {classes} of {alike} who look the same")]
+    if left_out.counted is not None:
+        facts.append(("rows", left_out.row_words))
     if left_out.total:
         facts.append(("left out", left_out.words))
     if release.suppressed_values:
@@ -330,8 +349,8 @@ def _audit(release: Release) -> Iterator[Block]:
     audit, hidden = release.audit, withheld_promises(release)
     yield Text(
         "The release was read back and checked from scratch, by code that shares nothing with the search: "
-        f"{amount(audit.rows, 'row')} in {amount(audit.classes, 'class', 'classes')}"
-        + (f", the smallest of {audit.smallest_class:,}." if audit.classes else ".")
+        f"{audit.counts} in {amount(audit.classes, 'class', 'classes')}"
+        + (f", the smallest of {audit.smallest_words}." if audit.classes else ".")
     )
     yield DataTable(["promise", "promised", "reached", "verdict"], check_rows(audit, hidden))
     key_sets, more = key_set_rows(audit)
@@ -363,6 +382,10 @@ def _risk(release: Release, least: int) -> Iterator[Block]:
         )
     elif LeftOut.of(release).total:
         yield Text("Before and after are both about the people in the release.")
+    if release.audit.people is not None:
+        yield Text(
+            f"Whoever has rows in several classes is counted in each; the figures are of {units(release.audit.unit)}."
+        )
     tables = [after] if before is None else [before, after]
     yield DataTable(
         ["", *(["before"] if before is not None else []), "after"],

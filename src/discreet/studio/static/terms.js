@@ -6,6 +6,7 @@ export const TERMS = {
   sensitive: { role: "Protect", word: "protected" },
   class: { role: "Predict", word: "predicted" },
   insensitive: { role: "Keep", word: "kept" },
+  person: { role: "Whose row", word: "the person of a row" },
   "equivalence class": { word: "group" },
   suppressed: { word: "left out" },
   "privacy model": { word: "promise" },

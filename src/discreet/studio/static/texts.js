@@ -127,7 +127,7 @@ export const texts = {
     warned: (names) => `${list(names)} may name people.`,
     warnedWhy: "Choose “Remove” unless you are sure.",
     part: "Columns",
-    partText: "Remove: it names a person. Make coarser: others may know it. Protect: it is released, and every group must hold several different values of it. Predict: models should still be able to predict it. Keep: released unchanged.",
+    partText: "Remove: it names a person. Make coarser: others may know it. Protect: it is released, and every group must hold several different values of it. Predict: models should still be able to predict it. Keep: released unchanged. Whose row: it says which rows are of the same person; people are counted, not rows, and it is removed.",
     suggest: "Accept all suggestions",
     search: "Search columns",
     searchHint: "part of a name",

@@ -83,7 +83,7 @@ function Columns() {
         <optgroup label=${words.byRole}>${roles.map((role) => html`<option value=${role.name} disabled=${!number(role.name)}>${role.title} (${count(number(role.name))})</option>`)}</optgroup></select></div></div>
     <div class="bulk" role="toolbar" aria-label=${words.bulk}><label class="tick"><input type="checkbox" checked=${all} onChange=${turnAll} />${words.pickAll(count(shown.length))}</label>
       <span class="small quiet grow" role="status">${chosen.length ? words.picked(count(chosen.length)) : words.pickHint}</span>
-      ${chosen.length > 0 && html`<span class="row tight bulk-roles">${roles.filter((role) => role.name !== "class" || chosen.length === 1).map((role) => html`<${Button} kind="compact" icon=${role.name} key=${role.name} onClick=${() => give(role.name)}>${role.title}</${Button}>`)}</span>
+      ${chosen.length > 0 && html`<span class="row tight bulk-roles">${roles.filter((role) => !["class", "person"].includes(role.name) || chosen.length === 1).map((role) => html`<${Button} kind="compact" icon=${role.name} key=${role.name} onClick=${() => give(role.name)}>${role.title}</${Button}>`)}</span>
         <${Button} kind="bare compact" onClick=${() => setPicked(new Set())}>${words.pickNone}</${Button}>`}</div>`}
   <ul class=${`variables ${many ? "many" : ""}`}>
     ${shown.map((column) => html`<${Column} key=${column.name} column=${column} options=${roles} rows=${project.rows} types=${about.vocabulary.types} picked=${many ? picked.has(column.name) : null} onPick=${turn}

@@ -261,7 +261,7 @@ function Plan() {
   const cost = about.vocabulary.costs.find((each) => each.name === readForm(goals.cost).name);
   const lines = [
     ["quasi-identifier", words.planColumns(texts.roles["quasi-identifier"], coarser)],
-    ...["identifier", "sensitive", "class", "insensitive"].map((role) => [role, of(role).length ? words.planColumns(texts.roles[role], of(role)) : null]),
+    ...["identifier", "person", "sensitive", "class", "insensitive"].map((role) => [role, of(role).length ? words.planColumns(texts.roles[role], of(role)) : null]),
     ...weighted.map(([column, weight]) => ["spark", words.planWeight(column, words.weights[WEIGHTS[nearest(WEIGHTS, weight)]])]),
     ...ranked.map(([column, number]) => ["spark", words.planPriority(column, number)]),
     ...limits.map(([column, level]) => ["lock", level === 0 ? words.planExact(column) : words.planLimit(column, level, values(column, level))]),
