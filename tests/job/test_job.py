@@ -207,7 +207,7 @@ def test_settings_have_the_parameters_of_a_job() -> None:
     settings = {item.name for item in dataclasses.fields(JobSettings)}
     in_engine = {"memory_limit", "spark"}
     written = set(TARGETS) - {"output", "key"}
-    found = {"data", "given_cost", "any_scheme", "read_as"}
+    found = {"data", "given_cost", "any_scheme", "read_as", "sampled_from"}
     assert set(PARAMETERS) - in_engine - written - {"input", *READING} == settings - found
     arguments = set(inspect.signature(anonymize).parameters)
     assert set(PARAMETERS) - written - {"input"} == arguments - {"data", "progress", "budget"}

@@ -64,8 +64,8 @@ class KAnonymity(PrivacyModel):
     favors_even = True
 
     k: int
-    on: Sequence[str] | None = None
-    any: int | None = None
+    on: Sequence[str] | None = field(default=None, kw_only=True)
+    any: int | None = field(default=None, kw_only=True)
     unknown: str = field(default="value", kw_only=True)
     profile: bool = field(default=False, kw_only=True)
 
