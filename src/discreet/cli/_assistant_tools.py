@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["AssistantTools"]
 
-_INPUTS = ("input", "population")
+_INPUTS = ("input", "population", "against")
 _OUTPUTS = ("output", "report", "protection_page", "certificate")
 _FOR_THE_OWNER = ("internal_page", "key", "mapping", "overwrite", "seed", "spark")
 """Keys of a job that an assistant may not set: they are secret, or reach beyond the folder."""

@@ -123,6 +123,13 @@ class JobSettings:
             raise UsageError("The population is either a table or estimated by weights; leave one of the two out.")
         given["data"] = _to_read(given["data"], ReadOptions.make({name: arguments.get(name) for name in READING}))
         given["against"] = _tables(given.get("against"))
+        if given["against"] and (given["person"] or given["household"]):
+            raise UsageError(
+                "Earlier releases do not say whose rows they have, so that people cannot be counted; leave out ",
+                Argument("against"),
+                ", or count rows.",
+                topic="against",
+            )
         given["engine"] = Engine(given["engine"], arguments["memory_limit"], arguments["spark"])
         return cls(**given)
 
