@@ -16,9 +16,11 @@ from discreet.evaluate.released_as import with_mapping
 from discreet.evaluate.risk.combinations import column_risk
 from discreet.evaluate.risk.disclosure import disclosure
 from discreet.evaluate.risk.identifying import identifier_warnings
+from discreet.evaluate.risk.individual import individual_risk
 from discreet.evaluate.risk.population import population_risk, weighted_risk
 from discreet.evaluate.risk.records import record_risk
 from discreet.evaluate.risk.report import RiskReport
+from discreet.evaluate.risk.suda import suda_scores
 from discreet.problem import PrivacyModel, Suppression
 from discreet.runtime.arguments import number, whole_number
 
@@ -83,7 +85,7 @@ def risk(
         Whether a missing sensitive value is ``unknown`` or a ``value`` of its own; by default as in the release, else
         ``unknown``.
     depth
-        The largest combinations of columns to examine.
+        The largest combinations of columns to examine, and so the largest minimal sample uniques of SUDA.
 
     >>> people = pl.DataFrame({"age": [21, 21, 35, 35, 52], "sex": ["f", "f", "f", "m", "m"], "ill": ["flu"] * 5})
     >>> report = risk(people, quasi_identifiers=["age", "sex"], sensitive=["ill"], population=50)
@@ -104,17 +106,18 @@ def risk(
         raise UsageError("The population is either a table or estimated by weights; leave one of the two out.")
     classes = read_classes(open_source(given.table), given.names, given.secrets, weights)
     own = 1 / classes.sizes
-    people, risks = None, own
+    people, risks, members = None, own, None
     if population is not None:
-        people, risks = population_risk(classes, population, given.hierarchies, given.types)
+        people, risks, members = population_risk(classes, population, given.hierarchies, given.types)
     elif classes.people is not None:
-        people, risks = weighted_risk(classes, classes.people)
+        people, risks, members = weighted_risk(classes, classes.people)
     hiding = given.hiding(privacy, suppression)
     columns = given.sensitive_columns(classes, unknown, missing_sensitive, hiding)
     before = first = None
     if original is not None:
         first = read_classes(open_source(original), given.names)
         before = record_risk(first.sizes, 1 / first.sizes, limit)
+    by_columns, uniques = column_risk(classes, depth)
     return RiskReport(
         quasi_identifiers=given.names,
         rows=classes.rows,
@@ -127,7 +130,9 @@ def risk(
         uniques=int((classes.sizes == 1).sum()),
         sizes=_sizes(classes.sizes),
         population=people,
-        columns=column_risk(classes, depth),
+        individual=None if members is None else individual_risk(classes.sizes, members, risks),
+        columns=by_columns,
+        suda=suda_scores(uniques, classes.sizes, None if people is None else people.fraction),
         disclosure={name: disclosure(classes, column, original, hiding) for name, column in columns.items()},
         warnings=identifier_warnings(given.table),
         original_rows=None if first is None else first.rows,
