@@ -18,7 +18,7 @@ from discreet.evaluate.classes import CountedClasses, read_classes
 from discreet.evaluate.inputs import EvaluationInput
 from discreet.evaluate.released_as import with_mapping
 from discreet.evaluate.risk.combinations import column_risk
-from discreet.evaluate.risk.population import population_risk, weighted_risk
+from discreet.evaluate.risk.population import population_risk, weighted_risk, weights_of
 from discreet.evaluate.risk.records import expected_risk
 from discreet.evaluate.risk.suda import data_intrusion, dis_suda
 from discreet.evaluate.row_classes import class_of_rows, rows_in_order
@@ -80,11 +80,7 @@ def record_risks(
     source = open_source(given.table)
     if household is not None and household not in source.columns:
         raise MissingColumnError(household, source.columns)
-    if weights is not None and population is not None:
-        raise UsageError("The population is either a table or estimated by weights; leave one of the two out.")
-    if weights is None and population is None:
-        weights = given.job.get("weights")
-    classes = read_classes(source, given.names, (), weights)
+    classes = read_classes(source, given.names, (), weights_of(given, population, weights))
     counts = _frequency_counts(classes, population, given)
     if hidden_cells != "value":
         counts = _with_matches(counts, classes, hidden_cells, isinstance(population, Real | None))
@@ -142,7 +138,7 @@ def _with_matches(
         _hidden(classes, name, codes, hidden_cells) for name, codes in zip(classes.columns, classes.codes, strict=True)
     ]
     f = np.rint(_matching(classes, hidden, classes.sizes)).astype(np.int64)
-    if counts.people is None:
+    if counts.fraction is None:
         return replace(counts, f=f, risks=1 / f)
     if classes.people is None:
         return replace(counts, f=f, people=f / counts.fraction, risks=expected_risk(f, counts.fraction))
@@ -171,7 +167,7 @@ def _matching(classes: CountedClasses, hidden: Sequence[NDArray[np.bool_]], amou
     for one, own in zip(patterns, members, strict=True):
         for other, others in zip(patterns, members, strict=True):
             both = np.concatenate([own, others])
-            shown = np.flatnonzero(~(one | other))
+            shown = np.flatnonzero(~(one | other)).tolist()
             group, groups = numbered(
                 both.size, ((classes.codes[i][both], classes.width(classes.columns[i])) for i in shown)
             )
@@ -195,9 +191,14 @@ def _special_uniques(classes: CountedClasses, depth: int, fraction: float | None
         "dis_suda": shared,
         **{f"suda: {name}": found.scores[:, i] / np.maximum(scores, 1) for i, name in enumerate(found.columns)},
     }
-    frame = {}
-    for name, values in known.items():
-        frame[name] = None if values is None else np.zeros(classes.sizes.size, dtype=values.dtype)
-        if values is not None:
-            frame[name][found.unique] = values
+    frame = {name: _of_classes(values, found.unique, classes.sizes.size) for name, values in known.items()}
     return pl.DataFrame(frame, schema_overrides={"dis_suda": pl.Float64})
+
+
+def _of_classes(values: NDArray[Any] | None, unique: NDArray[np.integer], classes: int) -> NDArray[Any] | None:
+    """Return the values of all classes, given those of classes of one row; others have 0."""
+    if values is None:
+        return None
+    spread = np.zeros(classes, dtype=values.dtype)
+    spread[unique] = values
+    return spread

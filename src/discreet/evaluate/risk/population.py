@@ -14,10 +14,11 @@ from discreet.engines import open_source
 from discreet.errors import UsageError
 from discreet.evaluate.candidates import find_candidates
 from discreet.evaluate.classes import CountedClasses, read_classes
+from discreet.evaluate.inputs import EvaluationInput
 from discreet.evaluate.risk.records import expected_risk
 from discreet.problem.uniqueness import PopulationUniques, estimate_uniques
 
-__all__ = ["PopulationFacts", "population_risk", "weighted_risk"]
+__all__ = ["PopulationFacts", "population_risk", "weighted_risk", "weights_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +44,17 @@ class PopulationFacts:
             "outside": self.outside,
             "estimated": self.estimated.to_dict(),
         }
+
+
+def weights_of(given: EvaluationInput, population: Any, weights: str | None) -> str | None:
+    """Return the column of survey weights, which a release knows; refuse weights beside another population."""
+    if isinstance(population, str) and population.isdecimal():
+        raise UsageError("The size of the population is a number, not text; leave the quotation marks out.")
+    if population is None:
+        return given.job.get("weights") if weights is None else weights
+    if weights is not None:
+        raise UsageError("The population is either a table or estimated by weights; leave one of the two out.")
+    return None
 
 
 def population_risk(

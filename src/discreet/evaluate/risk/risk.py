@@ -9,7 +9,6 @@ import numpy as np
 import polars as pl
 
 from discreet.engines import MissingSensitive, open_source
-from discreet.errors import UsageError
 from discreet.evaluate.classes import read_classes
 from discreet.evaluate.inputs import EvaluationInput, marks_assumed
 from discreet.evaluate.released_as import with_mapping
@@ -17,7 +16,7 @@ from discreet.evaluate.risk.combinations import column_risk
 from discreet.evaluate.risk.disclosure import disclosure
 from discreet.evaluate.risk.identifying import identifier_warnings
 from discreet.evaluate.risk.individual import individual_risk
-from discreet.evaluate.risk.population import population_risk, weighted_risk
+from discreet.evaluate.risk.population import population_risk, weighted_risk, weights_of
 from discreet.evaluate.risk.records import record_risk
 from discreet.evaluate.risk.report import RiskReport
 from discreet.evaluate.risk.suda import suda_scores
@@ -98,12 +97,7 @@ def risk(
     given = EvaluationInput.make(data, with_mapping(quasi_identifiers, mapping), sensitive, types)
     limit = float(number(threshold, "The threshold", above=0, most=1))
     whole_number(depth, "The depth", least=1)
-    if isinstance(population, str) and population.isdecimal():
-        raise UsageError("The size of the population is a number, not text; leave the quotation marks out.")
-    if weights is None and population is None:
-        weights = given.job.get("weights")
-    elif weights is not None and population is not None:
-        raise UsageError("The population is either a table or estimated by weights; leave one of the two out.")
+    weights = weights_of(given, population, weights)
     classes = read_classes(open_source(given.table), given.names, given.secrets, weights)
     own = 1 / classes.sizes
     people, risks, members = None, own, None
