@@ -98,10 +98,9 @@ def household_risk(risks: pl.Series, household: pl.Series) -> pl.Series:
     >>> household_risk(pl.Series([0.5, 0.5, 0.1]), pl.Series(["a", "a", None])).to_list()
     [0.75, 0.75, 0.1]
     """
-    missed = pl.DataFrame({"missed": 1 - risks, "household": household})
-    together = 1 - pl.col("missed").product().over("household")
-    alone = pl.when(pl.col("household").is_null()).then(1 - pl.col("missed")).otherwise(together)
-    return missed.select(household=alone).to_series()
+    together = 1 - (1 - pl.col("risk")).product().over("household")
+    found = pl.when(pl.col("household").is_null()).then("risk").otherwise(together)
+    return pl.DataFrame({"risk": risks, "household": household}).select(household=found).to_series()
 
 
 @dataclass(frozen=True, eq=False)

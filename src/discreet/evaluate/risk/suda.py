@@ -89,7 +89,7 @@ def dis_suda(scores: FloatArray, dis: float, uniques: int, columns: int) -> Floa
     unique rows with a score, where s is its SUDA score and Q = 1 + (8 - columns) / 20. None if that is not positive.
 
     >>> dis_suda(np.array([6.0, 12.0, 0.0]), 0.01, 3, 4).round(4)
-    array([0.0048, 0.0109, 0.    ])
+    array([0.0048, 0.011 , 0.    ])
     """
     power = 1 + (8 - columns) / 20
     if columns > _MOST_COLUMNS:
