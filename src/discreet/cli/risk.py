@@ -30,7 +30,7 @@ Examples:
   discreet risk safe.csv --qi birth_date,zip --sensitive diagnosis --original people.csv \\
       --hierarchy 'birth_date=dates(year, decade)' --hierarchy 'zip=mask(digits=5)'
   discreet risk safe.csv --mapping mapping.json --original people.csv
-  discreet risk survey.csv --qi age,sex,region --weights weight --per-row risks.csv
+  discreet risk people.csv --qi sex,education,zip --population 330000 --per-row risks.csv
 
 With --original the attacks are run too: linkage, homogeneity and (with --privacy) minimality.""",
 )
