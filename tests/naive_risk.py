@@ -13,6 +13,7 @@ attacks:      ``linkage``, ``homogeneity``, ``minimality``
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections import Counter
@@ -41,6 +42,7 @@ def population_risks(rows, people, columns):
     return [1 / max(len(own[key]), len(all_of_them.get(key, []))) for key in keys]
 
 
+@functools.cache
 def expected_risk(f, fraction, terms=20_000):
     """The mean of 1 / F, where F - f failures come before the f-th success of a given probability."""
     total, chance = 0.0, fraction**f
