@@ -5,6 +5,7 @@ classes have it.
 
 records:      ``risks(rows, columns)``, ``population_risks(rows, people, columns)``, ``expected_risk(f, fraction)``
 columns:      ``distinction``, ``separation``, ``unique_rows``, ``minimal_rows``, ``keys``, ``needed``
+special:      ``msus``, ``suda``, ``contributions``, ``dis_suda``, ``matches``, ``household_risks``
 disclosure:   ``confidence``, ``average_confidence``, ``recursive_c``, ``beta``, ``enhanced_beta``, ``delta``
 uniqueness:   ``zayatz``, ``shlosser``, ``snb_expected``, ``pitman_likelihood``, ``pitman_uniques``
 attacks:      ``linkage``, ``homogeneity``, ``minimality``
@@ -12,6 +13,7 @@ attacks:      ``linkage``, ``homogeneity``, ``minimality``
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections import Counter
@@ -40,6 +42,7 @@ def population_risks(rows, people, columns):
     return [1 / max(len(own[key]), len(all_of_them.get(key, []))) for key in keys]
 
 
+@functools.cache
 def expected_risk(f, fraction, terms=20_000):
     """The mean of 1 / F, where F - f failures come before the f-th success of a given probability."""
     total, chance = 0.0, fraction**f
@@ -88,6 +91,81 @@ def needed(rows, columns, column):
     others = [other for other in columns if other != column]
     still = unique_rows(rows, others) if others else set(range(len(rows))) if len(rows) == 1 else set()
     return unique_rows(rows, columns) - still
+
+
+# --- special uniques --------------------------------------------------------------------------------------------------
+
+
+def msus(rows, columns, largest):
+    """For each row the minimal sample uniques of up to so many columns: unique on them, and on no part of them."""
+    found = [[] for _ in rows]
+    for size in range(1, min(largest, len(columns)) + 1):
+        for some in itertools.combinations(columns, size):
+            for row in unique_rows(rows, some):
+                if not any(set(part) < set(some) for part in found[row]):
+                    found[row].append(some)
+    return found
+
+
+def msu_score(size, largest, columns):
+    """The product of columns - i from the size to the largest size, as far as that is positive."""
+    score = 1
+    for i in range(size, largest + 1):
+        score *= max(columns - i, 1)
+    return score
+
+
+def suda(rows, columns, largest):
+    """The SUDA score of each row."""
+    most = min(largest, len(columns))
+    return [sum(msu_score(len(one), most, len(columns)) for one in each) for each in msus(rows, columns, largest)]
+
+
+def contributions(rows, columns, largest, column):
+    """For each row the part of its SUDA score that comes from minimal sample uniques with a column."""
+    most = min(largest, len(columns))
+    return [
+        sum(msu_score(len(one), most, len(columns)) for one in each if column in one)
+        for each in msus(rows, columns, largest)
+    ]
+
+
+def dis(rows, columns, fraction):
+    """How likely a match is right, if a match with one row alone is looked for."""
+    sizes = [len(members) for members in classes(rows, columns).values()]
+    uniques, in_pairs = sizes.count(1), 2 * sizes.count(2)
+    return uniques * fraction / (uniques * fraction + in_pairs * (1 - fraction)) if uniques else 0.0
+
+
+def dis_suda(scores, dis, uniques, columns):
+    """The risk of each row: DIS distributed by the scores of unique rows."""
+    power = 1 + (8 - columns) / 20
+    harmonic = sum(1 / score**power for score in scores if score)
+    found = []
+    for score in scores:
+        odds = score**power * harmonic * dis if score else 0
+        found.append(odds / (odds + uniques * (1 - dis)) if odds else 0.0)
+    return found
+
+
+def matches(rows, columns, hidden, amounts):
+    """For each row the sum of the amounts of the rows that agree with it wherever both have a value that is shown."""
+    return [
+        sum(
+            amount
+            for other, amount in zip(rows, amounts, strict=True)
+            if all(row[c] in hidden or other[c] in hidden or row[c] == other[c] for c in columns)
+        )
+        for row in rows
+    ]
+
+
+def household_risks(risks, households):
+    """For each row the risk that anybody of its household is found; without one, its own risk."""
+    return [
+        own if home is None else 1 - math.prod(1 - r for r, h in zip(risks, households, strict=True) if h == home)
+        for own, home in zip(risks, households, strict=True)
+    ]
 
 
 # --- disclosure -------------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import click
@@ -13,6 +14,9 @@ from discreet.cli._options import check_hierarchies, job_option, job_options, js
 from discreet.cli._reading import reading_options
 from discreet.cli._release_roles import named_roles, release_options
 from discreet.cli._terminal import echo
+from discreet.errors import UsageError
+from discreet.runtime.atomic_write import check_target, replacing
+from discreet.runtime.locations import as_path, is_url
 
 __all__ = ["risk"]
 
@@ -26,6 +30,7 @@ Examples:
   discreet risk safe.csv --qi birth_date,zip --sensitive diagnosis --original people.csv \\
       --hierarchy 'birth_date=dates(year, decade)' --hierarchy 'zip=mask(digits=5)'
   discreet risk safe.csv --mapping mapping.json --original people.csv
+  discreet risk people.csv --qi sex,education,zip --population 330000 --per-row risks.csv
 
 With --original the attacks are run too: linkage, homogeneity and (with --privacy) minimality.""",
 )
@@ -97,6 +102,20 @@ With --original the attacks are run too: linkage, homogeneity and (with --privac
     metavar="N",
     help="Check combinations of up to this many columns.",
 )
+@option(
+    "--per-row",
+    group="output",
+    metavar="FILE",
+    help="Also write the counts, risks and SUDA scores of every row to FILE, which is for the owner of the data alone.",
+)
+@option(
+    "--hidden-cells",
+    group="privacy",
+    type=click.Choice(["value", "matches", "missing"]),
+    default="value",
+    show_default=True,
+    help="What a '*' equals in --per-row: with matches every value, and with missing a missing value does too.",
+)
 @reading_options("file")
 @json_option
 def risk(file: str, population: str | None, original: str | None, as_json: bool, **options: Any) -> None:
@@ -104,6 +123,7 @@ def risk(file: str, population: str | None, original: str | None, as_json: bool,
     roles = named_roles(options)
     if not roles.quasi_identifiers:
         raise no_quasi_identifiers(file)
+    target = _target(options["per_row"], file, original, population)
     trees = pairs("--hierarchy", options["forms"])
     check_hierarchies(trees, list(roles.quasi_identifiers), list(roles.sensitive))
     columns: dict[str, Any] = {
@@ -121,6 +141,8 @@ def risk(file: str, population: str | None, original: str | None, as_json: bool,
     people = int(population) if population is not None and population.isdecimal() else population
     measured = {name: options[name] for name in ("weights", "person", "household", "threshold", "depth")}
     report = measure(file, population=people, original=original, **measured, **columns)
+    if target is not None:
+        _write_each_row(file, target, {**options, **columns, "population": people})
     attacked = None if original is None else attacks(original, file, **columns)
     if as_json:
         echo_json(report.to_dict() | ({} if attacked is None else {"attacks": attacked.to_dict()}))
@@ -128,6 +150,34 @@ def risk(file: str, population: str | None, original: str | None, as_json: bool,
     echo(report.summary())
     if attacked is not None:
         echo(f"\n{attacked.summary()}")
+    if target is not None:
+        echo(f"\nwrote the risk of each row to {target}; it is for the owner of the data alone")
+
+
+def _target(given: str | None, *tables: str | None) -> Path | None:
+    """Return the file for the risk of each row, which is none of the tables that are read."""
+    if given is None:
+        return None
+    path = as_path(given, "The file of --per-row")
+    if any(table is not None and not is_url(table) and path.resolve() == Path(table).resolve() for table in tables):
+        raise UsageError(f"'{path}' is a table to be measured; choose another name for --per-row.")
+    from discreet.engines import format_of
+
+    check_target(path)
+    format_of(path)
+    return path
+
+
+def _write_each_row(file: str, path: Path, options: Mapping[str, Any]) -> None:
+    """Write the risk of each row to a file that only its owner may read."""
+    from discreet.engines import format_of, write_table
+    from discreet.evaluate import record_risks
+
+    names = ("quasi_identifiers", "mapping", "population", "weights", "household", "hidden_cells", "depth")
+    layout = format_of(path)
+    table = record_risks(file, **{name: options[name] for name in names})
+    with replacing(path.resolve(), private=True) as unfinished:
+        write_table(table.lazy(), unfinished, layout, path.name)
 
 
 def _only(trees: Mapping[str, str], names: Mapping[str, Any]) -> dict[str, str]:

@@ -8,6 +8,7 @@ from discreet.evaluate.risk import (
     RiskReport,
     estimate_uniques,
     identifier_warnings,
+    record_risks,
     risk,
 )
 from discreet.evaluate.together import Together, together
@@ -32,6 +33,7 @@ __all__ = [
     "find",
     "identifier_warnings",
     "queries",
+    "record_risks",
     "risk",
     "together",
     "utility",

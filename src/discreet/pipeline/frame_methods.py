@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from discreet.evaluate import FoundPerson, RiskReport
     from discreet.pipeline.audit import Audit
     from discreet.pipeline.front import Front
@@ -57,6 +59,12 @@ class FrameMethods:
         from discreet.evaluate import risk
 
         return risk(self._frame, **arguments)
+
+    def record_risks(self, **arguments: Any) -> pl.DataFrame:
+        """Call :func:`discreet.evaluate.record_risks`."""
+        from discreet.evaluate import record_risks
+
+        return record_risks(self._frame, **arguments)
 
     def find(self, known: Mapping[str, Any], **arguments: Any) -> FoundPerson:
         """Call :func:`discreet.find`."""

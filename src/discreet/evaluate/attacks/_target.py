@@ -9,18 +9,17 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from discreet.counts import FloatArray, IntArray
-from discreet.engines import open_source, relation_of, to_lazy
+from discreet.engines import open_source
 from discreet.errors import DiscreetError, UsageError
 from discreet.evaluate.attacks._base import NotModelled
 from discreet.evaluate.candidates import Candidates, ColumnMatch, join_columns
 from discreet.evaluate.classes import CountedClasses, read_classes
 from discreet.evaluate.inputs import EvaluationInput, Hiding
+from discreet.evaluate.row_classes import class_of_rows
 from discreet.evaluate.sensitive import MatchedValues, SensitiveColumn, match_values
-from discreet.runtime.integer_codes import add_up, numbered
-from discreet.runtime.locations import is_url
+from discreet.runtime.integer_codes import add_up
 from discreet.schema import Type, numbers_of, plain, text_of
 
 __all__ = ["AttackTarget", "Belonging", "Outsiders", "candidates_of", "shares"]
@@ -160,20 +159,10 @@ class AttackTarget:
 
     def class_of_rows(self, table: Any, classes: CountedClasses) -> IntArray:
         """Return the class of each row of a table, in the order of its rows."""
-        if relation_of(table) is not None or (isinstance(table, str) and is_url(table)):
-            raise NotModelled("the rows of a database or cluster have no order")
-        frame = to_lazy(table)
-        if not set(classes.columns) <= set(frame.collect_schema()):
-            raise NotModelled("a quasi-identifier is made of several columns")
-        rows = frame.select(classes.columns).collect()
-        codes = [_codes(rows[name], classes.values[name]) for name in classes.columns]
-        both = (np.concatenate([own, code]) for own, code in zip(classes.codes, codes, strict=True))
-        widths = (classes.width(name) for name in classes.columns)
-        count = classes.sizes.size
-        number, distinct = numbered(count + rows.height, zip(both, widths, strict=True))
-        owner = np.full(distinct, -1, dtype=np.int64)
-        owner[number[:count]] = np.arange(count)
-        return owner[number[count:]]
+        try:
+            return class_of_rows(table, classes)
+        except DiscreetError as error:
+            raise NotModelled("the rows have no order, or a quasi-identifier is made of several columns") from error
 
     def histogram(self, column: str) -> FloatArray:
         """Return how many rows of each released class show each value of a sensitive column."""
@@ -240,10 +229,3 @@ def _leaves(match: ColumnMatch, values: pl.Series) -> IntArray:
     nearer = np.abs(numbers - below) <= np.abs(domain.positions[known[np.minimum(above, known.size - 1)]] - numbers)
     leaves[unseen] = known[np.where(nearer, above - 1, np.minimum(above, known.size - 1))]
     return leaves
-
-
-def _codes(values: pl.Series, known: pl.Series) -> NDArray[np.int64]:
-    """Return the index of each value among the known ones."""
-    if values.dtype != known.dtype:
-        values = values.cast(known.dtype)
-    return values.replace_strict(known, np.arange(len(known)), return_dtype=pl.Int64).to_numpy().astype(np.int64)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from discreet.counts import IntArray
 from discreet.evaluate.classes import CountedClasses
+from discreet.evaluate.risk.suda import MinimalUniques
 from discreet.runtime.integer_codes import add_up, numbered
 
 __all__ = ["ColumnRisk", "column_risk"]
@@ -55,25 +56,26 @@ class ColumnRisk:
         }
 
 
-def column_risk(classes: CountedClasses, depth: int) -> ColumnRisk:
-    """Measure all combinations of up to ``depth`` quasi-identifiers as far as time allows, and all together."""
+def column_risk(classes: CountedClasses, depth: int) -> tuple[ColumnRisk, MinimalUniques]:
+    """Measure all combinations of up to ``depth`` quasi-identifiers as far as time allows, and all together.
+
+    The minimal sample uniques among these combinations are counted on the way.
+    """
     names = classes.columns
     alone = classes.sizes == 1
     lines: list[dict[str, Any]] = []
     keys: list[tuple[int, ...]] = []
-    work, reached = 0, 0
+    reached = _reach(classes, depth)
+    uniques = MinimalUniques(alone, names, reached)
     before: dict[tuple[int, ...], NDArray[np.bool_]] = {(): np.zeros(classes.sizes.size, dtype=np.bool_)}
-    for size in range(1, min(depth, len(names)) + 1):
-        count = comb(len(names), size)
-        work += count * classes.sizes.size
-        if size > 1 and (work > _BUDGET or count * classes.sizes.size > _MOST_BYTES):
-            break
-        reached, now = size, {}
+    for size in range(1, reached + 1):
+        now = {}
         for chosen, group, groups in _grouped(classes, size):
             unique = (_sizes(classes, group, groups) == 1)[group]
             parts = [chosen[:i] + chosen[i + 1 :] for i in range(size)]
-            known = np.logical_or.reduce([before[part] for part in parts])
-            lines.append(_line(classes, chosen, group, groups, int((unique & ~known).sum())))
+            minimal = unique & ~np.logical_or.reduce([before[part] for part in parts])
+            lines.append(_line(classes, chosen, group, groups, int(minimal.sum())))
+            uniques.add(chosen, minimal)
             now[chosen] = unique
             if groups == classes.rows and not any(set(key) <= set(chosen) for key in keys):
                 keys.append(chosen)
@@ -83,13 +85,25 @@ def column_risk(classes: CountedClasses, depth: int) -> ColumnRisk:
         lines.append(_line(classes, everything, np.arange(classes.sizes.size), classes.sizes.size, None))
     frame = pl.DataFrame(lines, schema_overrides={"minimal": pl.Int64}, orient="row")
     order = [pl.col("size"), pl.col("separation"), pl.col("distinction"), pl.col("columns")]
-    return ColumnRisk(
+    measured = ColumnRisk(
         combinations=frame.sort(order, descending=[False, True, True, False]),
         depth=reached,
         complete=reached == min(depth, len(names)),
         keys=tuple(tuple(names[i] for i in key) for key in keys),
         needed=_needed(classes, alone),
     )
+    return measured, uniques
+
+
+def _reach(classes: CountedClasses, depth: int) -> int:
+    """Return the size of the largest combinations that are examined."""
+    work, count = 0, len(classes.columns)
+    for size in range(1, min(depth, count) + 1):
+        cells = comb(count, size) * classes.sizes.size
+        work += cells
+        if size > 1 and (work > _BUDGET or cells > _MOST_BYTES):
+            return size - 1
+    return min(depth, count)
 
 
 def _grouped(classes: CountedClasses, size: int) -> Iterator[tuple[tuple[int, ...], IntArray, int]]:

@@ -14,10 +14,11 @@ from discreet.engines import open_source
 from discreet.errors import UsageError
 from discreet.evaluate.candidates import find_candidates
 from discreet.evaluate.classes import CountedClasses, read_classes
+from discreet.evaluate.inputs import EvaluationInput
 from discreet.evaluate.risk.records import expected_risk
 from discreet.problem.uniqueness import PopulationUniques, estimate_uniques
 
-__all__ = ["PopulationFacts", "population_risk", "weighted_risk"]
+__all__ = ["PopulationFacts", "population_risk", "weighted_risk", "weights_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,13 +46,24 @@ class PopulationFacts:
         }
 
 
+def weights_of(given: EvaluationInput, population: Any, weights: str | None) -> str | None:
+    """Return the column of survey weights, which a release knows; refuse weights beside another population."""
+    if isinstance(population, str) and population.isdecimal():
+        raise UsageError("The size of the population is a number, not text; leave the quotation marks out.")
+    if population is None:
+        return given.job.get("weights") if weights is None else weights
+    if weights is not None:
+        raise UsageError("The population is either a table or estimated by weights; leave one of the two out.")
+    return None
+
+
 def population_risk(
     classes: CountedClasses, population: Any, hierarchies: Mapping[str, Any], types: Mapping[str, Any]
-) -> tuple[PopulationFacts, FloatArray]:
-    """Return facts about the population, and the risk of a record of each class.
+) -> tuple[PopulationFacts, FloatArray, FloatArray]:
+    """Return facts about the population, the risk of a record of each class, and the people of each class.
 
     With a table the risk is 1 / F for the F people of the table who may be in the class; with a size alone it is the
-    expected value (:func:`expected_risk`).
+    expected value (:func:`expected_risk`), and the people of a class are its rows divided by the sampling fraction.
     """
     if isinstance(population, Real):
         size, members, uniques = _whole(population, classes.rows), None, None
@@ -61,14 +73,15 @@ def population_risk(
     sizes, counts = np.unique(classes.sizes, return_counts=True)
     estimated = estimate_uniques(sizes, counts, max(size, classes.rows))
     if members is None:
-        return PopulationFacts(size, fraction, None, 0, estimated), expected_risk(classes.sizes, fraction)
+        risks = expected_risk(classes.sizes, fraction)
+        return PopulationFacts(size, fraction, None, 0, estimated), risks, classes.sizes / fraction
     outside = int(classes.sizes[members < classes.sizes].sum())
-    risks = 1 / np.maximum(members, classes.sizes)
-    return PopulationFacts(size, fraction, uniques, outside, estimated), risks
+    people = np.maximum(members, classes.sizes).astype(np.float64)
+    return PopulationFacts(size, fraction, uniques, outside, estimated), 1 / people, people
 
 
-def weighted_risk(classes: CountedClasses, people: FloatArray) -> tuple[PopulationFacts, FloatArray]:
-    """Return facts about the population as estimated by survey weights, and the risk of a record of each class.
+def weighted_risk(classes: CountedClasses, people: FloatArray) -> tuple[PopulationFacts, FloatArray, FloatArray]:
+    """Return facts about the population as estimated by survey weights, and the risk and people of each class.
 
     The weights of a class add up to its estimated size in the population, which is at least its size in the data; the
     risk is the expected value (:func:`expected_risk`, the individual risk of sdcMicro).
@@ -78,7 +91,7 @@ def weighted_risk(classes: CountedClasses, people: FloatArray) -> tuple[Populati
     sizes, counts = np.unique(classes.sizes, return_counts=True)
     estimated = estimate_uniques(sizes, counts, size)
     risks = expected_risk(classes.sizes, classes.sizes / estimated_sizes)
-    return PopulationFacts(size, min(classes.rows / size, 1.0), None, 0, estimated), risks
+    return PopulationFacts(size, min(classes.rows / size, 1.0), None, 0, estimated), risks, estimated_sizes
 
 
 def _whole(population: Any, rows: int) -> int:

@@ -13,8 +13,10 @@ from discreet.counts import IntArray
 from discreet.evaluate.risk.combinations import ColumnRisk
 from discreet.evaluate.risk.disclosure import Disclosure
 from discreet.evaluate.risk.identifying import IdentifierWarning
+from discreet.evaluate.risk.individual import IndividualRisk
 from discreet.evaluate.risk.population import PopulationFacts
 from discreet.evaluate.risk.records import RecordRisk
+from discreet.evaluate.risk.suda import SudaScores
 from discreet.runtime.notebook_html import card, figures, findings, folded, note_list, table
 from discreet.runtime.plurals import amount, either, unit_amount, units
 
@@ -44,8 +46,13 @@ class RiskReport:
     sizes: pl.DataFrame
     """The distribution of class sizes: ``classes``, ``rows`` and the ``share`` of all rows for each ``size``."""
     population: PopulationFacts | None
+    individual: IndividualRisk | None
+    """Frequency counts in the data and in the population, and the expected re-identifications; None without a
+    population."""
     columns: ColumnRisk
     """Which columns, and combinations of them, make people unique."""
+    suda: SudaScores
+    """How special the unique rows are, and how much each column contributes to that."""
     disclosure: Mapping[str, Disclosure]
     """What the classes give away, for each sensitive column."""
     warnings: tuple[IdentifierWarning, ...]
@@ -80,7 +87,9 @@ class RiskReport:
             **({} if self.household is None else {"household": self.household.to_dict()}),
             "sizes": self.sizes.to_dicts(),
             "population": None if self.population is None else self.population.to_dict(),
+            "individual": None if self.individual is None else self.individual.to_dict(),
             "columns": self.columns.to_dict(),
+            "suda": self.suda.to_dict(),
             "disclosure": {column: measured.to_dict() for column, measured in self.disclosure.items()},
             "warnings": [warning.to_dict() for warning in self.warnings],
             "notes": list(self.notes),
@@ -114,7 +123,7 @@ class RiskReport:
         if self.journalist is not None:
             lines.append(_risk_line("journalist", self.journalist, self._unit))
         lines += [f"{'marketer':<18}{'':>9}{self.marketer:>9.2%}", *self._about_population(), *self._about_columns()]
-        lines += [*self._about_sensitive(), *self._about_identifiers()]
+        lines += [*self._about_special_uniques(), *self._about_sensitive(), *self._about_identifiers()]
         lines += ["", *self.notes] if self.notes else []
         return "\n".join(line.rstrip() for line in lines)
 
@@ -148,6 +157,12 @@ class RiskReport:
                 f"The population has too few people for {amount(people.outside, 'row')}; their risk is that of the "
                 "data alone."
             )
+        if self.individual is not None:
+            found = self.individual
+            lines.append(
+                f"Expected re-identifications: {found.expected:.4g} ({found.share:.2%} of the rows), "
+                f"{found.expected_uniques:.4g} of them of unique rows."
+            )
         by = f" (Dankar et al., choosing {estimated.chosen})" if estimated.chosen else ""
         lines.append(f"Estimated unique people in the population: {_count(estimated.dankar)}{by}; {estimates}.")
         return lines
@@ -168,6 +183,31 @@ class RiskReport:
             shown = "; ".join(", ".join(key) for key in self.columns.keys[:_SHOWN])
             lines += ["", f"Every row is unique on: {shown}."]
         return lines
+
+    def _about_special_uniques(self) -> list[str]:
+        sentences, columns = self._suda_sentences(), self.suda.columns.head(_SHOWN)
+        if not sentences:
+            return []
+        wide = max([24, *columns["column"].str.len_chars().to_list()])
+        lines = [
+            f"{name:<{wide}}  {contribution:>12.1%}  {msus:>15,}" for name, msus, contribution in columns.iter_rows()
+        ]
+        return ["", *sentences, "", f"{'Column':<{wide}}  contribution  minimal uniques", *lines]
+
+    def _suda_sentences(self) -> list[str]:
+        """Say how many rows are unique on few columns, and how likely a match is right; nothing if no row is."""
+        found = self.suda
+        if not found.rows:
+            return []
+        columns = f"{amount(found.largest, 'column')}{' or fewer' if found.largest > 1 else ''}"
+        first = (
+            f"Minimal sample uniques (SUDA): {amount(found.rows, 'row')} {either(found.rows, 'is', 'are')} unique on "
+            f"{columns}; the highest score is {found.highest:,.0f}, the average {found.average:,.1f}."
+        )
+        if found.dis is None:
+            return [first]
+        most = "" if found.dis_highest is None else f", and with the row most at risk {found.dis_highest:.2%}"
+        return [first, f"A match with one row alone is right with a probability of {found.dis:.2%} (DIS){most}."]
 
     def _about_sensitive(self) -> list[str]:
         lines = []
@@ -240,11 +280,22 @@ class RiskReport:
             table("Sensitive columns", ("column", "surest guess", "on average", "distinct l"), disclosed)
             if disclosed
             else "",
+            self._suda_html() if self.suda.rows else "",
             folded(
                 "Columns that make people unique",
                 table("", ("columns", "distinction", "separation", "unique rows"), columns),
             ),
             note_list(self.notes),
+        )
+
+    def _suda_html(self) -> str:
+        columns = [
+            [name, f"{contribution:.1%}", f"{msus:,}"] for name, msus, contribution in self.suda.columns.iter_rows()
+        ]
+        return folded(
+            "Rows that are unique on few columns (SUDA)",
+            note_list(self._suda_sentences()),
+            table("", ("column", "contribution", "minimal uniques"), columns),
         )
 
 

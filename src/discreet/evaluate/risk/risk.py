@@ -17,9 +17,11 @@ from discreet.evaluate.released_as import with_mapping
 from discreet.evaluate.risk.combinations import column_risk
 from discreet.evaluate.risk.disclosure import disclosure
 from discreet.evaluate.risk.identifying import identifier_warnings
-from discreet.evaluate.risk.population import population_risk, weighted_risk
+from discreet.evaluate.risk.individual import individual_risk
+from discreet.evaluate.risk.population import population_risk, weighted_risk, weights_of
 from discreet.evaluate.risk.records import RecordRisk, record_risk
 from discreet.evaluate.risk.report import RiskReport
+from discreet.evaluate.risk.suda import suda_scores
 from discreet.problem import PrivacyModel, Suppression
 from discreet.problem.key_sets import about_key_sets
 from discreet.runtime.arguments import number, whole_number
@@ -92,7 +94,7 @@ def risk(
         Whether a missing sensitive value is ``unknown`` or a ``value`` of its own; by default as in the release, else
         ``unknown``.
     depth
-        The largest combinations of columns to examine.
+        The largest combinations of columns to examine, and so the largest minimal sample uniques of SUDA.
 
     >>> people = pl.DataFrame({"age": [21, 21, 35, 35, 52], "sex": ["f", "f", "f", "m", "m"], "ill": ["flu"] * 5})
     >>> report = risk(people, quasi_identifiers=["age", "sex"], sensitive=["ill"], population=50)
@@ -105,32 +107,28 @@ def risk(
     given = EvaluationInput.make(data, with_mapping(quasi_identifiers, mapping), sensitive, types)
     limit = float(number(threshold, "The threshold", above=0, most=1))
     whole_number(depth, "The depth", least=1)
-    if isinstance(population, str) and population.isdecimal():
-        raise UsageError("The size of the population is a number, not text; leave the quotation marks out.")
-    if weights is None and population is None:
-        weights = given.job.get("weights")
-    elif weights is not None and population is not None:
-        raise UsageError("The population is either a table or estimated by weights; leave one of the two out.")
+    weights = weights_of(given, population, weights)
     source = open_source(given.table)
     owners = _owners(given.job, source.columns, person, household)
-    if owners and weights is not None:
+    if "person" in owners and weights is not None:
         raise UsageError(
             "Survey weights are of rows, and the risk is one of people; leave one of the two out.", topic="people"
         )
     rows_alone = read_classes(source, given.names, given.secrets, weights)
     classes = read_classes(source, given.names, given.secrets, **owners) if "person" in owners else rows_alone
     own = 1 / classes.sizes
-    people, risks = None, own
+    people, risks, members = None, own, None
     if population is not None:
-        people, risks = population_risk(classes, population, given.hierarchies, given.types)
+        people, risks, members = population_risk(classes, population, given.hierarchies, given.types)
     elif classes.people is not None:
-        people, risks = weighted_risk(classes, classes.people)
+        people, risks, members = weighted_risk(classes, classes.people)
     hiding = given.hiding(privacy, suppression)
     columns = given.sensitive_columns(classes, unknown, missing_sensitive, hiding)
     before = first = None
     if original is not None:
         first = read_classes(open_source(original), given.names, **(owners if "person" in owners else {}))
         before = _risk_of(first, 1 / first.sizes, limit)
+    by_columns, uniques = column_risk(rows_alone, depth)
     return RiskReport(
         quasi_identifiers=given.names,
         rows=rows_alone.rows,
@@ -143,7 +141,9 @@ def risk(
         uniques=_uniques(classes),
         sizes=_sizes(classes.sizes),
         population=people,
-        columns=column_risk(rows_alone, depth),
+        individual=None if members is None or classes.owners else individual_risk(classes.sizes, members, risks),
+        columns=by_columns,
+        suda=suda_scores(uniques, rows_alone.sizes, None if people is None else people.fraction),
         disclosure={name: disclosure(classes, column, original, hiding) for name, column in columns.items()},
         warnings=identifier_warnings(given.table),
         original_rows=None if first is None else int(first.count.sum()),
