@@ -457,3 +457,21 @@ def test_the_schemes_that_were_tried_are_compared_in_people() -> None:
     taken = tried[str(release.job["scheme"]).partition("(")[0]]
     assert taken["smallest_class"] == release.audit.smallest_class
     assert taken["classes"] == release.audit.classes
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_the_risk_of_released_people_counts_those_who_were_released(seed: int) -> None:
+    release = dc.anonymize(
+        visits(seed, rows=200, people=60),
+        person="pid",
+        identifiers=["hid"],
+        quasi_identifiers=QUASI,
+        privacy="k(4)",
+        suppression="budget(30%)",
+    )
+    assert release.suppressed_people
+    handed_over, private = release.risk(only_released=True), release.risk()
+    assert handed_over.people == private.people == release.audit.people
+    assert handed_over.prosecutor == private.prosecutor
+    assert handed_over.prosecutor.highest <= 1 / 4
+    assert not any(warning.column == "pid" for warning in handed_over.warnings)  # the column does not leave

@@ -227,11 +227,14 @@ def recoded(release: Release, original: Any) -> pl.DataFrame:
     return recode(number_people(to_lazy(original), recoding.numbered), recoding).collect()
 
 
-def with_owners(release: Release, original: Any, released: Any) -> tuple[Any, dict[str, str]]:
+def with_owners(
+    release: Release, original: Any, released: Any, *, only_released: bool = False
+) -> tuple[Any, dict[str, str]]:
     """Return the released rows with the columns that say whose they are, and these columns as arguments of ``risk``.
 
     Both are as they were if rows are counted, or if the original table does not say which of its rows were released.
-    The rows stay with the owner: only figures are made of them.
+    With ``only_released`` the original table has just the released rows, in their order. The rows stay with the owner:
+    only figures are made of them.
     """
     job = release.job
     owners = {role: str(job[role]) for role in ("person", "household") if job.get(role)}
@@ -240,8 +243,10 @@ def with_owners(release: Release, original: Any, released: Any) -> tuple[Any, di
         return released, owners
     if provenance is None or not provenance.rows_known or not is_at_hand(original):
         return released, {}
-    rows = recoded(release, original)
     whose = to_lazy(original, list(owners.values())).select(map(exactly, owners.values())).collect()
+    if only_released:
+        return released.with_columns(whose.get_columns()), owners
+    rows = recoded(release, original)
     return rows.with_columns(whose[released_row_numbers(release, original).to_numpy()].get_columns()), owners
 
 

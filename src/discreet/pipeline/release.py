@@ -335,8 +335,11 @@ class Release:
         from discreet.evaluate import risk
 
         table, released, columns = self._measured_tables(original, only_released)
-        released, owners = with_owners(self, table, released)
+        fewer = only_released and bool(LeftOut.of(self).total)
+        released, owners = with_owners(self, table, released, only_released=fewer)
         report = risk(released, original=table, **{**hiding(self), **columns, **owners, **options})
+        private = () if self.job.get("pseudonyms") else tuple(owners.values())
+        report = replace(report, warnings=tuple(each for each in report.warnings if each.column not in private))
         if only_released or not (LeftOut.of(self).total or self.suppressed_values):
             return report
         return replace(report, notes=(*report.notes, _FOR_THE_OWNER))
