@@ -46,7 +46,7 @@ def named_by_released(source: Source, problem: Problem, counted: Counted, soluti
         released = leaves[number]
         if population is not None and not population.estimated:
             released[population.codes[number][population.people > 0]] = True
-        named[column] = domain.named_by(released)
+        named[column] = domain.named_by(released, problem.lowest[number] if problem.schemes[number].is_global else 0)
     return replace(counted, domains=named)
 
 

@@ -37,7 +37,7 @@ def check_combination(
     _check_matches(table, models, cost, kind, schemes, limited)
     _check_key_sets(table, models, kind)
     _check_partial(table, cost, kind, models, schemes)
-    local = next((scheme.name for scheme in schemes if not scheme.is_global), None)
+    local = next((scheme for scheme in schemes if not scheme.is_global), None)
     if local is not None:
         _check_local(table, cost, limited, local)
 
@@ -210,8 +210,19 @@ def check_suppressed_before(kind: Suppression, cost: Cost, schemes: Sequence[Sch
             )
 
 
-def _check_local(table: CountTable, cost: Cost, limited: Sequence[str], scheme: str) -> None:
+def _check_local(table: CountTable, cost: Cost, limited: Sequence[str], scheme: Scheme) -> None:
     """Refuse costs and limits that local recoding does not define, even if they had no effect."""
+    _check_local_cost(table, cost, limited, scheme.name)
+    if limited and getattr(scheme, "show", "cover") != "cover":
+        raise UnsupportedCombinationError(
+            f"A limit on the levels of '{limited[0]}'",
+            f"the scheme {scheme.text}",
+            "a single value has no level; leave the limit out, or show ranges and nodes",
+        )
+
+
+def _check_local_cost(table: CountTable, cost: Cost, limited: Sequence[str], scheme: str) -> None:
+    """Refuse costs and limits on levels that groups do not define."""
     if not cost.local:
         raise UnsupportedCombinationError(
             f"The cost {cost.name}", f"the scheme {scheme}", "choose NCP or LM, which say what each value loses"

@@ -29,6 +29,7 @@ def block_names(
     ranges: bool = False,
     released: NDArray[np.bool_] | None = None,
     by_values: bool = False,
+    low: int = 0,
 ) -> list[Label]:
     """Return a unique name for each block of leaves.
 
@@ -38,6 +39,7 @@ def block_names(
     order. A leaf without a label is a missing value, and stays missing if it is alone. With ``by_values`` nodes are
     named by their leaves too, and sets are sorted, so that names say nothing about other values.
 
+    Names are those of nodes at level ``low`` and above, of which blocks must consist: they take the place of leaves.
     Only the leaves of released rows (``released``) are named or decide about names. Blocks without any are not
     released; they get names of their own, by which their rows are found and suppressed.
 
@@ -49,11 +51,19 @@ def block_names(
     ['18 or missing', '[25, 70]']
     >>> block_names(labels, ancestors, np.array([0, 1, 0, 1, 1]))
     ['{18, 40}', '{25, 70} or missing']
+    >>> block_names(labels, ancestors, np.array([0, 0, 1, 1, 1]), low=1)
+    ['young', 'old or missing']
     >>> released = np.array([True, True, True, False, False])
     >>> block_names(labels, ancestors, np.array([0, 1, 1, 1, 0]), ranges=True, released=released)
     ['18', '[25, 40]']
     """
     shown = np.ones(blocks.size, dtype=np.bool_) if released is None else released
+    if low:
+        first = first_of(ancestors[low], len(labels[low]))
+        nodes_shown = np.bincount(ancestors[low], weights=shown) > 0
+        return block_names(
+            labels[low:], ancestors[low:, first], blocks[first], released=nodes_shown, by_values=by_values
+        )
     level_of = node_levels(ancestors, blocks)
     first = first_of(blocks, level_of.size)
     names = np.full(level_of.size, None, dtype=object)

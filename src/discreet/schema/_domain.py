@@ -63,6 +63,8 @@ class Domain:
     """How the names of nodes depend on the values of the column."""
     released_leaves: NDArray[np.bool_] | None = None
     """Which leaves occur in released rows and may be named; None before that is known."""
+    least_level: int = 0
+    """The lowest level that may be released: nodes at it have their own names, also those of one value alone."""
 
     @property
     def height(self) -> int:
@@ -131,6 +133,7 @@ class Domain:
             ranges=self.positions is not None,
             released=self.released_leaves,
             by_values=self.naming is Naming.BY_VALUES,
+            low=self.least_level,
         )
 
     def _stand_alone(self, number: NDArray[np.integer]) -> NDArray[np.bool_]:
@@ -138,18 +141,23 @@ class Domain:
         named = np.bincount(
             number, weights=self.released_leaves
         )  # without weights, the leaves of each block are counted
+        if self.least_level and self.naming is not Naming.BY_VALUES:
+            return np.asarray(named == 0)
         if (named > 1).all():
             return np.zeros(named.size, dtype=np.bool_)
         level = node_levels(self.ancestors, number)
         by_leaf = level < self.height if self.naming is Naming.BY_VALUES else level <= 0
         return np.asarray((named == 0) | ((named == 1) & by_leaf))
 
-    def named_by(self, released_leaves: NDArray[np.bool_]) -> Domain:
-        """Return the domain with nodes and blocks named by the leaves that occur in released rows."""
+    def named_by(self, released_leaves: NDArray[np.bool_], least_level: int = 0) -> Domain:
+        """Return the domain with nodes and blocks named by the leaves that occur in released rows.
+
+        No name is that of a node below ``least_level``.
+        """
         labels = renamed_nodes(
             self.labels, self.ancestors, released_leaves, self.naming, ranges=self.positions is not None
         )
-        return replace(self, labels=labels, released_leaves=released_leaves)
+        return replace(self, labels=labels, released_leaves=released_leaves, least_level=least_level)
 
     def names_depend_on_rows(self, blocks: NDArray[np.integer]) -> bool:
         """Whether names of blocks depend on the leaves of released rows; blocks are as for :meth:`released_as`."""
