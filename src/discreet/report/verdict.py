@@ -133,8 +133,8 @@ def _kept_columns(release: Release) -> Iterator[VerdictSentence]:
     if together is not None and together >= _TOGETHER:
         yield VerdictSentence(
             "caution",
-            f"The columns released unchanged single out {_part(together, release.audit.rows)} together: whoever knows "
-            "enough of them finds the person.",
+            f"The columns released unchanged, together with the generalized ones, single out "
+            f"{_part(together, release.audit.rows)}: whoever knows enough of them finds the person.",
         )
 
 

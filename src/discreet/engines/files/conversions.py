@@ -60,9 +60,9 @@ def _number(text: str) -> float | None:
 
 
 def _numbers(plan: pl.LazyFrame, cells: dict[str, pl.Expr]) -> dict[str, pl.Expr]:
-    """Return the columns of numbers with decimal commas, with points instead."""
+    """Return the columns of numbers with decimal commas, or points between thousands, as other numbers are written."""
     fits = {column: cell.str.contains(_COMMA) for column, cell in cells.items()}
-    with_comma = {column: cell.str.contains(",", literal=True) & fits[column] for column, cell in cells.items()}
+    with_comma = {column: cell.str.contains("[,.]") & fits[column] for column, cell in cells.items()}
     found = {}
     for column, (fitting, known) in _counts(plan, cells, fits).items():
         commas = _counts(plan, {column: cells[column]}, {column: with_comma[column]})[column][0] if fitting else 0

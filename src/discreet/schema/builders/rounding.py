@@ -19,6 +19,8 @@ from discreet.schema.builders._base import BUILDERS, LevelBuilder, blocks_of_run
 __all__ = ["Rounding", "rounding"]
 
 _FORM = "rounding(10, 100)"
+_EXACT = 1e6
+"""Quotients below this have nine decimals to spare."""
 
 
 def rounding(*steps: float) -> Rounding:
@@ -30,6 +32,8 @@ def rounding(*steps: float) -> Rounding:
     >>> import polars as pl
     >>> rounding(10, 100).build(pl.Series([1234, 1235, 1249])).rows()
     [['1234', '1230', '1200', '*'], ['1235', '1240', '1200', '*'], ['1249', '1250', '1300', '*']]
+    >>> [row[1] for row in rounding(0.1).build(pl.Series([0.05, 0.15, 0.25, 0.35])).rows()]
+    ['0.1', '0.2', '0.3', '0.4']
     """
     return Rounding.from_arguments(*steps)
 
@@ -83,7 +87,9 @@ class Rounding(LevelBuilder):
                 column=column.name,
             )
         assert column.numbers is not None
-        multiples = np.floor(column.numbers / float(self.steps[0]) + 0.5)
+        quotients = column.numbers / float(self.steps[0])
+        exact = np.where(np.abs(quotients) < _EXACT, np.round(quotients, 9), quotients)  # 0.15 / 0.1 is just below 1.5
+        multiples = np.floor(exact + 0.5)
         found: list[Level] = []
         for fine, step in zip((self.steps[0], *self.steps), self.steps, strict=False):
             multiples = np.floor(multiples / float(step / fine) + 0.5) if step != fine else multiples
