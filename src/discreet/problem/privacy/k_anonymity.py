@@ -86,6 +86,11 @@ class KAnonymity(PrivacyModel):
         """A class needs k rows, unless rows of other classes match it."""
         return 1 if self.counts_matches else self.k
 
+    @property
+    def needs(self) -> tuple[int, dict[str, int]] | None:
+        """A class needs k rows, unless options say what else counts."""
+        return (self.k, {}) if self.text == f"k({self.k})" else None
+
     def check(self, table: CountTable) -> None:
         """Raise an InfeasibleError if the whole table has fewer than k rows."""
         self.need_rows(table, self.k, f"k can be {table.n:,} at most")
