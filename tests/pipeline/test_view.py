@@ -201,8 +201,13 @@ def test_wrong_places(clinic: tuple[str, dict[str, Any]]) -> None:
     people(20, 1).write_csv("people.csv")
     with pytest.raises(UsageError, match="a table in DuckDB or PostgreSQL"):
         dc.create_view(mapping, "people.csv", "shown")
-    with pytest.raises(OutputError, match="There is a table 'people'"):
+    with pytest.raises(OutputError, match="would replace the table it reads"):
         dc.create_view(mapping, url, "people")
+    in_clinic("CREATE TABLE another AS SELECT 1 AS one")
+    with pytest.raises(OutputError, match="There is a table 'another'"):
+        dc.create_view(mapping, url, "another")
+    with pytest.raises(OutputError, match="no schema 'nowhere'"):
+        dc.create_view(mapping, url, "nowhere.shown")
     in_clinic("CREATE VIEW own AS SELECT 1 AS one")
     with pytest.raises(OutputError, match="a view of your own"):
         dc.create_view(mapping, url, "own")
@@ -214,6 +219,13 @@ def test_wrong_places(clinic: tuple[str, dict[str, Any]]) -> None:
     dc.create_view(mapping, url, "shown")
     with pytest.raises(OutputError, match="already"):
         dc.create_view(mapping, url, "shown", overwrite=False)
+    in_clinic("DROP VIEW shown")  # by hand, which leaves the tables of values
+    in_clinic("DROP TABLE shown_values_1")
+    in_clinic("CREATE TABLE shown_values_1 AS SELECT 1 AS one")
+    with pytest.raises(OutputError, match="There is a table 'shown_values_1'"):
+        dc.create_view(mapping, url, "shown")
+    in_clinic("DROP TABLE shown_values_1")
+    dc.create_view(mapping, url, "shown")
     with pytest.raises(UsageError, match="gave 'ill' a type"):
         dc.create_view({**mapping, "types": {"ill": "text"}}, url, "shown")
 

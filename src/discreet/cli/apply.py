@@ -91,7 +91,8 @@ def apply(mapping: str, source: str, as_json: bool, verbose: bool, quiet: bool, 
         if options["broken"] == "error":
             raise UsageError("A view leaves out what breaks a promise whenever it is read; leave --broken away.")
         created = _create_view(mapping, source, view, unknown=options["unknown"] or "suppress", **chosen)
-        answer(created, f"The view is {created.name}.", as_json=as_json, quiet=quiet)
+        seen = Exact(created.now) if verbose else created
+        answer(seen, f"The view is {created.name}.", as_json=as_json, quiet=quiet)
         return
     rules = {"unknown": options["unknown"] or "error", "broken": options["broken"] or "error"}
     applied, replaced = _apply(mapping, source, output, **rules, **chosen)

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
 from discreet.engines.columns import unused
-from discreet.engines.sql.connect import connect
+from discreet.engines.sql.connect import connect, same_table
 from discreet.engines.sql.session import DatabaseColumn, Session, quoted
 from discreet.errors import OutputError
 from discreet.runtime.locations import TableName, TableUrl
@@ -22,6 +22,10 @@ __all__ = ["CreatedView", "ViewColumn", "ViewPlan", "creating_view"]
 
 _KNOWN, _MISSING, _OTHER = range(3)
 """The kinds of lines in a table of values."""
+_LINES = {"kind", "value", "released", "code"}
+"""The columns of such a table."""
+_MOST = 100
+"""How many such tables an earlier view is expected to have, at most."""
 _LONGEST = 40
 """Names of the tables beside a view are longer than its own, and PostgreSQL cuts names off at 63 bytes."""
 
@@ -93,12 +97,15 @@ def creating_view(url: TableUrl, name: TableName, plan: ViewPlan, *, overwrite: 
     """Create a view of a table and yield it; it is there once the block ends, and not if that fails."""
     if len(name.name.encode()) > _LONGEST:
         raise OutputError(f"The name of the view is longer than {_LONGEST} bytes; choose a shorter one.")
-    with connect(url, write=True) as session:
+    target = replace(url, table=name)
+    if same_table(url, target):
+        raise OutputError(f"The view '{name}' would replace the table it reads; choose another name.")
+    with connect(target, write=True) as session:
         columns = session.known_columns(url.table)
         beside = [_beside(name, str(number)) for number in range(len(plan.columns))]
         classes = _beside(name, "left_out")
         with session.transaction():
-            _make_way(session, name, [*beside, classes], overwrite=overwrite)
+            _make_way(session, name, overwrite=overwrite)
             for table, column in zip(beside, plan.columns.values(), strict=True):
                 _store(session, table, column.lines())
             _store(session, classes, plan.suppressed)
@@ -111,19 +118,21 @@ def _beside(name: TableName, suffix: str) -> TableName:
     return TableName(f"{name.name}_values_{suffix}", name.schema)
 
 
-def _make_way(session: Session, name: TableName, beside: Sequence[TableName], *, overwrite: bool) -> None:
-    """Drop an earlier view of that name with its tables; refuse to drop anything else."""
-    if not session.columns(name):
-        return
-    if not overwrite:
-        raise OutputError(f"There is a view or table '{name}' already; allow to replace it, or choose another name.")
-    if session.is_table(name) or not session.columns(beside[-1]):
-        raise OutputError(f"There is a table '{name}', or a view of your own; choose another name.")
-    session.execute(f"DROP VIEW {quoted(name.schema, name.name)}")
-    earlier = [_beside(name, str(number)) for number in range(1000)]
-    for table in (beside[-1], *earlier):
-        if not session.columns(table):
-            break
+def _make_way(session: Session, name: TableName, *, overwrite: bool) -> None:
+    """Drop an earlier view of that name and the tables beside it; refuse to drop anything else."""
+    classes = _beside(name, "left_out")
+    if session.columns(name):
+        if not overwrite:
+            raise OutputError(f"There is a view or table '{name}' already; choose another name, or let it be replaced.")
+        if session.is_table(name) or not session.columns(classes):
+            raise OutputError(f"There is a table '{name}', or a view of your own; choose another name.")
+        session.execute(f"DROP VIEW {quoted(name.schema, name.name)}")
+    for table in (classes, *(_beside(name, str(number)) for number in range(_MOST))):
+        known = {column.name for column in session.columns(table)}
+        if not known:
+            continue
+        if table is not classes and known != _LINES:
+            raise OutputError(f"There is a table '{table}', where the view would keep its values; choose another name.")
         session.execute(f"DROP TABLE {quoted(table.schema, table.name)}")
 
 
