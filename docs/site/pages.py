@@ -218,6 +218,7 @@ def relinked(text: str, depth: str) -> str:
     """Let links to files of the project's root lead to their pages."""
     for file, page in ROOT_PAGES.items():
         text = re.sub(rf"\]\((?:\.\./)*{re.escape(file)}(#[^)]*)?\)", rf"]({depth}{page}\1)", text)
+    text = re.sub(r"\]\((?:\.\./)*examples/notebooks/", f"]({depth}gallery/", text)
     return re.sub(r"\]\((?:\.\./)*src/discreet/explain/errors\.md", f"]({depth}reference/errors.md", text)
 
 
@@ -270,11 +271,13 @@ def without(nav: Any, missing: set[str]) -> Any:
 
 
 def on_files(files: Any, config: Any) -> Any:
-    """Add the generated pages."""
+    """Add the generated pages, and the notebooks of the gallery."""
     from mkdocs.structure.files import File
 
     for place, write in GENERATED.items():
         files.append(File.generated(config, place, content=write()))
+    for notebook in sorted((ROOT / "examples" / "notebooks").glob("*.ipynb")):
+        files.append(File.generated(config, f"gallery/{notebook.name}", abs_src_path=str(notebook)))
     return files
 
 

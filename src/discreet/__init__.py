@@ -41,6 +41,7 @@ _MODULES = {
     "discreet.pipeline.pareto": ("pareto",),
     "discreet.pipeline.release": ("Release",),
     "discreet.pipeline.verify": ("Verification", "verify"),
+    "discreet.pipeline.view": ("LiveView", "create_view"),
     "discreet.report.check_result": ("CheckResult",),
     "discreet.report.comparison": ("Comparison",),
     "discreet.runtime.table_path": ("table",),

@@ -28,6 +28,8 @@ from discreet.pipeline.pareto import pareto as pareto
 from discreet.pipeline.release import Release as Release
 from discreet.pipeline.verify import Verification as Verification
 from discreet.pipeline.verify import verify as verify
+from discreet.pipeline.view import LiveView as LiveView
+from discreet.pipeline.view import create_view as create_view
 from discreet.problem.costs.ambiguity import Ambiguity as Ambiguity
 from discreet.problem.costs.average_class_size import AverageClassSize as AverageClassSize
 from discreet.problem.costs.certainty import Certainty as Certainty
@@ -126,6 +128,7 @@ __all__ = [
     "KMap",
     "LDiversity",
     "LPlusDiversity",
+    "LiveView",
     "Look",
     "Loss",
     "MissingColumnError",
@@ -161,6 +164,7 @@ __all__ = [
     "check",
     "combinations",
     "compare",
+    "create_view",
     "dates",
     "evaluate",
     "find",

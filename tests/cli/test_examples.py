@@ -18,7 +18,7 @@ SAFE = f"anonymize people.csv -o safe.csv -k 5 --suppression 'budget(10%)' {IDEN
 MASKED = "--hierarchy 'zip=mask(digits=5)'"
 JOB = f"anonymize people.csv -o safe.csv --dry-run --qi sex,education {IDENTIFIERS},birth_date,zip"
 BEFORE = {
-    "apply": ["sample -n 400 --seed 9 -o more.csv"],
+    "apply": ["sample -n 400 --seed 9 -o more.csv", "sample -n 400 -o duckdb:///clinic.duckdb?table=people"],
     "audit": [
         "sample -n 3000 --seed 4 -o everybody.csv",
         "hierarchy make people.csv --column diagnosis -o diagnosis.csv",

@@ -38,13 +38,17 @@ if TYPE_CHECKING:
     from discreet.engines.relation.write import check_spark_table, has_spark_table, replacing_spark_table
     from discreet.engines.sql.connect import same_table
     from discreet.engines.sql.source import DatabaseSource
+    from discreet.engines.sql.view import ViewColumn, ViewPlan, creating_view
     from discreet.engines.sql.write import check_table, has_table, replacing_table
 
 _ON_FIRST_USE = {
     "DatabaseSource": "sql.source",
     "EagerSource": "polars.frames",
+    "ViewColumn": "sql.view",
+    "ViewPlan": "sql.view",
     "check_spark_table": "relation.write",
     "check_table": "sql.write",
+    "creating_view": "sql.view",
     "has_spark_table": "relation.write",
     "has_table": "sql.write",
     "replacing_spark_table": "relation.write",
@@ -78,6 +82,8 @@ __all__ = [
     "Shuffle",
     "Source",
     "ValueMap",
+    "ViewColumn",
+    "ViewPlan",
     "Weighed",
     "as_read_back",
     "as_text",
@@ -87,6 +93,7 @@ __all__ = [
     "count_combined",
     "count_formulas",
     "count_people",
+    "creating_view",
     "exactly",
     "expect_types",
     "files_of",

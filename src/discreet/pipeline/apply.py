@@ -39,7 +39,17 @@ from discreet.runtime.plurals import amount, either
 from discreet.schema import Hierarchy, as_hierarchy, as_type, make_domain, parts_of, plain, text_of
 from discreet.schema.mapping_file import read_mapping
 
-__all__ = ["Broken", "Unknown", "apply_mapping", "recode_rows"]
+__all__ = [
+    "Broken",
+    "ColumnRecoding",
+    "Unknown",
+    "apply_mapping",
+    "check_columns",
+    "check_kept",
+    "recode_rows",
+    "recode_values",
+    "sensitive_columns",
+]
 
 Unknown = Literal["error", "suppress", "top"]
 Broken = Literal["error", "suppress"]
@@ -83,9 +93,9 @@ def apply_mapping(
     shuffle = Shuffle.of(order)
     target = None if output is None else replace(check_output(output, data, overwrite=overwrite), shuffle=shuffle)
     source, clock = open_source(data), Clock()
-    dropped = _check_columns(source, recipe, [identifiers] if isinstance(identifiers, str) else list(identifiers))
+    dropped = check_columns(source, recipe, [identifiers] if isinstance(identifiers, str) else list(identifiers))
     confirmed = [*recipe.get("keep", ()), *([keep] if isinstance(keep, str) else keep)]
-    undecided = _check_kept(source, recipe, dropped, confirmed, with_index=target is None)
+    undecided = check_kept(source, recipe, dropped, confirmed, with_index=target is None)
     recoded = {
         name: _recode_column(source, name, column, recipe, unknown) for name, column in recipe["columns"].items()
     }
@@ -106,7 +116,7 @@ def apply_mapping(
             recoded_rows = source.collect(source.recode(recoding))
         confirmed = [
             *_others(source, recipe, dropped),
-            *_sensitive_columns(source, recipe),
+            *sensitive_columns(source, recipe),
             *_pandas_extras(source, dropped),
         ]
         kept = _without_broken_classes(recoded_rows, promises, confirmed)
@@ -129,7 +139,7 @@ def apply_mapping(
     )
 
 
-def _promises(source: Source, recipe: Mapping[str, Any], recoded: Mapping[str, _ColumnRecoding]) -> Promises:
+def _promises(source: Source, recipe: Mapping[str, Any], recoded: Mapping[str, ColumnRecoding]) -> Promises:
     """Return the promises of the mapping, about this table."""
     models = tuple(PRIVACY.make(text).resolve(list(recipe["sensitive"])) for text in recipe["privacy"])
     if "weights" not in recipe and any(model.looks_at_population for model in models):
@@ -160,7 +170,7 @@ def recode_rows(mapping: Mapping[str, Any], data: Any, unknown: Unknown) -> Any:
     tested on. No row is suppressed, so values that only suppressed rows had count as unknown.
     """
     recipe, source = read_mapping(mapping), open_source(data)
-    dropped = _check_columns(source, recipe, [])
+    dropped = check_columns(source, recipe, [])
     recoded = {
         name: _recode_column(source, name, {**column, "left_out": []}, recipe, unknown)
         for name, column in recipe["columns"].items()
@@ -196,7 +206,7 @@ def _without_broken_classes(table: Any, promises: Promises, keep: Sequence[str])
 
 
 @dataclass(frozen=True, eq=False)
-class _ColumnRecoding:
+class ColumnRecoding:
     """What becomes of the values of one column."""
 
     map: ValueMap
@@ -207,10 +217,10 @@ class _ColumnRecoding:
     by_rule: int
 
 
-def _check_columns(source: Source, recipe: Mapping[str, Any], identifiers: list[str]) -> tuple[str, ...]:
+def check_columns(source: Source, recipe: Mapping[str, Any], identifiers: list[str]) -> tuple[str, ...]:
     """Return the columns to drop; refuse a table that lacks columns, or has columns the mapping does not know."""
     weights = [recipe["weights"]] if recipe.get("weights") else []
-    sensitive = _sensitive_columns(source, recipe)
+    sensitive = sensitive_columns(source, recipe)
     for column in (*recipe["columns"], *sensitive, *weights, *identifiers):
         if column not in source.columns:
             raise MissingColumnError(column, source.columns)
@@ -230,11 +240,11 @@ def _check_columns(source: Source, recipe: Mapping[str, Any], identifiers: list[
 def _others(source: Source, recipe: Mapping[str, Any], dropped: Sequence[str]) -> list[str]:
     """Return the columns of the table that have no role."""
     roles = {*recipe["columns"], recipe.get("weights"), recipe["class_attribute"], *dropped}
-    roles |= {*_sensitive_columns(source, recipe)}
+    roles |= {*sensitive_columns(source, recipe)}
     return [name for name in source.columns if name in recipe["others"] and name not in roles]
 
 
-def _check_kept(
+def check_kept(
     source: Source, recipe: Mapping[str, Any], dropped: Sequence[str], confirmed: Sequence[str], *, with_index: bool
 ) -> UndecidedColumns:
     """Stop at columns that could identify people, unless they were confirmed."""
@@ -246,7 +256,7 @@ def _check_kept(
         dropped,
         _others(source, recipe, dropped),
         confirmed,
-        _sensitive_columns(source, recipe),
+        sensitive_columns(source, recipe),
         with_index=with_index,
     )
     found.check()
@@ -258,15 +268,22 @@ def _pandas_extras(source: Source, dropped: Sequence[str]) -> list[str]:
     return [*index_of(source, dropped)[0], *unnamed_of(source)]
 
 
-def _sensitive_columns(source: Source, recipe: Mapping[str, Any]) -> list[str]:
+def sensitive_columns(source: Source, recipe: Mapping[str, Any]) -> list[str]:
+    """Return the sensitive columns of the table; a promise may be about several together."""
     return list(dict.fromkeys(part for name in recipe["sensitive"] for part in parts_of(name, source.columns)))
 
 
 def _recode_column(
     source: Source, name: str, column: Mapping[str, Any], recipe: Mapping[str, Any], unknown: Unknown
-) -> _ColumnRecoding:
-    """Return what becomes of the values of a column."""
-    counted = source.count([name])
+) -> ColumnRecoding:
+    """Return what becomes of the values that a column of the table has."""
+    return recode_values(name, source.count([name]), column, recipe, unknown)
+
+
+def recode_values(
+    name: str, counted: pl.DataFrame, column: Mapping[str, Any], recipe: Mapping[str, Any], unknown: Unknown
+) -> ColumnRecoding:
+    """Return what becomes of the values of a column, given with the number of their rows."""
     values, rows = counted.to_series(0), counted.to_series(1).to_numpy()
     texts = text_of(plain(name, values))
     absent = texts.is_null().to_numpy()
@@ -292,7 +309,7 @@ def _recode_column(
     for number in np.flatnonzero(new | suppressed).tolist():
         released[number] = column["top"] if to_top[number] else _UNKNOWN
     shown = values if kept else pl.Series(name, released, dtype=pl.String)
-    return _ColumnRecoding(ValueMap(values, shown), kept, values.filter(pl.Series(lost)), missed, int(by_rule.sum()))
+    return ColumnRecoding(ValueMap(values, shown), kept, values.filter(pl.Series(lost)), missed, int(by_rule.sum()))
 
 
 def _only_suppressed(column: Mapping[str, Any], texts: pl.Series) -> np.ndarray[Any, np.dtype[np.bool_]]:
@@ -341,7 +358,7 @@ def _by_rule(
 
 
 def _with_suppressed(
-    source: Source, recoding: Recoding, recoded: Mapping[str, _ColumnRecoding], recipe: Mapping[str, Any]
+    source: Source, recoding: Recoding, recoded: Mapping[str, ColumnRecoding], recipe: Mapping[str, Any]
 ) -> Recoding:
     """Add the classes to suppress: those the mapping suppressed, and those with unknown values."""
     tables = [_suppressed_again(recoded, recipe["suppressed"])]
@@ -356,7 +373,7 @@ def _with_suppressed(
     return replace(recoding, suppressed=suppressed.select(varied))
 
 
-def _suppressed_again(recoded: Mapping[str, _ColumnRecoding], classes: list[list[str | None]]) -> pl.DataFrame:
+def _suppressed_again(recoded: Mapping[str, ColumnRecoding], classes: list[list[str | None]]) -> pl.DataFrame:
     """Return the suppressed classes of the mapping whose values this table has, in its types."""
     table = pl.DataFrame(classes, schema=dict.fromkeys(recoded, pl.String), orient="row")
     for name, column in recoded.items():
@@ -369,7 +386,7 @@ def _suppressed_again(recoded: Mapping[str, _ColumnRecoding], classes: list[list
     return table
 
 
-def _with_lost_values(source: Source, recoded: Mapping[str, _ColumnRecoding]) -> pl.DataFrame:
+def _with_lost_values(source: Source, recoded: Mapping[str, ColumnRecoding]) -> pl.DataFrame:
     """Return the classes with a value whose rows are suppressed; all their rows have one."""
     cells = source.count(list(recoded))
     lost: IntArray = np.zeros(cells.height, dtype=np.bool_)

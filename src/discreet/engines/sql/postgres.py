@@ -93,6 +93,7 @@ class PostgresSession(Session):
     """A connection to a PostgreSQL server."""
 
     equal_text = ' COLLATE "C"'
+    view_options = " WITH (security_barrier)"  # functions of readers do not see rows that the view leaves out
 
     def __init__(self, url: TableUrl, connection: Any) -> None:
         super().__init__(url)
@@ -200,6 +201,15 @@ class PostgresSession(Session):
         with self.connection.transaction():
             self.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
             yield
+
+    def make_private(self, table: TableName) -> None:
+        """Revoke what default privileges grant to others."""
+        others = self._rows(
+            f"SELECT DISTINCT grantee::regrole::text FROM pg_class, aclexplode(relacl) WHERE oid = {_oid(table)} "
+            "AND grantee <> relowner AND grantee <> 0"
+        )
+        for grantee in ("PUBLIC", *(name for (name,) in others)):
+            self.execute(f"REVOKE ALL ON {quoted(table.schema, table.name)} FROM {grantee}")
 
     def rename(self, old: TableName, new: TableName) -> None:
         """Rename a table."""

@@ -57,6 +57,8 @@ class Session(ABC):
 
     equal_text = ""
     """The collation that makes text equal only if it is identical."""
+    view_options = ""
+    """SQL after the name of a new view."""
 
     def __init__(self, url: TableUrl) -> None:
         self.url = url
@@ -126,6 +128,9 @@ class Session(ABC):
     def fetch(self, query: str, schema: Mapping[str, pl.DataType]) -> pl.DataFrame:
         """Return all rows of a query."""
         return pl.concat([pl.DataFrame(schema=schema), *self.stream(query, schema)])
+
+    def make_private(self, table: TableName) -> None:  # noqa: B027 - most have no users
+        """Let only the owner read a table."""
 
     def create(self, table: str, schema: Mapping[str, pl.DataType], *, temporary: bool = False) -> None:
         """Create an empty table; the name is quoted already."""

@@ -216,6 +216,11 @@ class PrivacyModel(Part, ABC):
         """The size below which no class is ok whose sensitive values are all known."""
         return 1
 
+    @property
+    def needs(self) -> tuple[int, dict[str, int]] | None:
+        """The rows, and the different values of sensitive columns, that a class needs, if that is all it takes."""
+        return None
+
     def smallest(self, table: CountTable) -> int:
         """Return the size below which no class of this table is ok, whether or not its sensitive values are known."""
         return self.minimum_size

@@ -205,6 +205,11 @@ class KAnonymity(PrivacyModel):
             return 1 if self.key_sets(table.names) else self.k
         return self.minimum_size
 
+    @property
+    def needs(self) -> tuple[int, dict[str, int]] | None:
+        """A class needs k rows, unless options say what else counts."""
+        return (self.k, {}) if self.text == f"k({self.k})" else None
+
     def check(self, table: CountTable) -> None:
         """Raise an error if nobody says whose rows a profile is made of, or if the whole table has fewer than k."""
         if self.profile and table.unit != "person":

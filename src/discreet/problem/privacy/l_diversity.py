@@ -67,6 +67,11 @@ class LDiversity(SensitiveModel):
         """Different values come from different rows."""
         return self.l
 
+    @property
+    def needs(self) -> tuple[int, dict[str, int]] | None:
+        """A class needs l different values."""
+        return None if self.attribute is None else (1, {self.attribute: self.l})
+
     def check(self, table: CountTable) -> None:
         """Raise an InfeasibleError if the whole table has fewer than l values."""
         self.need_values(table, self.l)
