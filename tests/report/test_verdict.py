@@ -67,7 +67,8 @@ def test_columns_that_single_people_out_together() -> None:
     rows = {"q": ["a"] * 200, "s": list("vwxyz") * 40, "t": [str(n % 10) for n in range(200)]}
     rows |= {"u": [str(n // 10 % 20) for n in range(200)]}
     verdict = released(rows, keep=["t", "u"], sensitive=["s"], privacy=["k(5)", "distinct-l(3)"]).verdict
-    assert levels(verdict, "The columns released unchanged, together with the generalized ones, single out 100 % of the rows") == ["caution"]
+    together = "The columns released unchanged, together with the generalized ones, single out 100 % of the rows"
+    assert levels(verdict, together) == ["caution"]
     verdict = released(rows, identifiers=["u"], keep=["t"], sensitive=["s"], privacy=["k(5)", "distinct-l(3)"]).verdict
     assert verdict.level == "ok"
 

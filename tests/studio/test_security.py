@@ -517,7 +517,7 @@ def test_a_real_studio_ends_without_a_trace(number: signal.Signals) -> None:
         assert folders
         assert all(folder.exists() for folder in folders)
         process.send_signal(number)
-        assert process.wait(30) == 0
+        assert process.wait(180) == 0
         assert not any(folder.exists() for folder in folders)
     finally:
         process.kill()
