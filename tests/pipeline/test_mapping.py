@@ -289,3 +289,11 @@ def test_few_people_left_out_are_not_counted_in_what_may_be_handed_over() -> Non
     assert (exact["rows"], exact["suppressed"], exact["unknown"]) == (18, 3, {"q": 3})
     assert all(check["reached"] is not None for check in exact["audit"]["checks"])
     assert "15 of 18 rows released, 3 left out (16.7%)" in applied.summary(exact=True)
+
+
+def test_a_night_without_new_people_is_no_error(tmp_path: Path) -> None:
+    born = [date(1990, 1, 1), date(1980, 2, 2)]
+    table = pl.DataFrame({"born": born * 4, "sex": ["f", "m"] * 4})
+    release = dc.anonymize(table, quasi_identifiers={"born": "dates(year, decade)", "sex": None}, privacy="k(3)")
+    release.mapping(tmp_path / "mapping.json")
+    assert dc.apply_mapping(tmp_path / "mapping.json", table.clear()).frame.is_empty()

@@ -120,15 +120,16 @@ def _kept_columns(release: Release) -> Iterator[VerdictSentence]:
         unique = column.unique
         if column.role != "" or unique is None:
             continue
+        how = "derived" if column.name in (release.job.get("derive") or ()) else "released unchanged"
         if unique >= _IDENTIFYING:
             yield VerdictSentence(
                 "danger",
-                f"Column '{column.name}' is released unchanged and has a value of its own in "
+                f"Column '{column.name}' is {how} and has a value of its own in "
                 f"{_part(unique, release.audit.rows, ' that have one')}: whoever knows it finds the person.",
             )
         elif column.stops:
             why = column.reasons[0] if column.reasons else "it could identify people"
-            yield VerdictSentence("caution", f"Column '{column.name}' is released unchanged: {why}.")
+            yield VerdictSentence("caution", f"Column '{column.name}' is {how}: {why}.")
     together = release.audit.singled_out
     if together is not None and together >= _TOGETHER:
         yield VerdictSentence(

@@ -255,7 +255,7 @@ def _gather_own(values: pl.Series, positions: pl.Series) -> pl.Series:
     """Gather values so that no buffer of the result holds text of other values."""
     if values.dtype != pl.String:
         return values.gather(positions)
-    numbers = positions.to_numpy()
+    numbers = (positions if positions.dtype.is_integer() else positions.cast(pl.UInt32)).to_numpy()  # none has no type
     occurs = np.zeros(len(values), dtype=np.bool_)
     occurs[numbers] = True
     rank = (np.cumsum(occurs, dtype=np.int64) - 1).astype(np.uint32)
