@@ -52,7 +52,7 @@ class _Recode:
                 lookups.append(steps.parts.texts)
         frame = relation.look_up(frame, lookups, self.keys)
         self.out |= {column: nw.col(name) for column, name in steps.released.items()}
-        self.out |= {column: nw.lit(value[0], dtype=dtype_of(value)) for column, value in steps.constants.items()}
+        self.out |= {column: _constant(value) for column, value in steps.constants.items()}
         if steps.no_rows:
             frame = frame.head(0)
         elif steps.suppressed is not None:
@@ -129,3 +129,9 @@ class _Recode:
         several = self.relation.join(several, lines, {"tuple_id": "of_tuple", "nth": "of_nth"})
         several = several.with_columns(group_id=nw.coalesce("other_group", "main_group")).drop("nth", "other_group")
         return nw.concat([rest, several])
+
+
+def _constant(value: pl.Series) -> nw.Expr:
+    """Return a value as a literal; of a category the text, since not every engine can quote the names of categories."""
+    plain = value.cast(pl.String) if isinstance(value.dtype, pl.Enum | pl.Categorical) else value
+    return nw.lit(plain[0], dtype=dtype_of(plain))

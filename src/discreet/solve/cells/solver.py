@@ -72,7 +72,8 @@ class CellsSolver(LocalSearchSolver):
         return LocalSearchSolver
 
     def check(self, problem: Problem) -> None:
-        """Raise an error if the solver of the integer program is not installed."""
+        """Raise an error if the solver of the integer program is not installed, or if people cannot be counted."""
+        super().check(problem)
         if any(model.counts_matches for model in problem.privacy):
             require_scipy()
 
