@@ -27,6 +27,11 @@ def test_some_kinds_of_suppression_are_refused(sample, suppression):
         build(sample, "l+(0.5, s0)", suppression=suppression)
 
 
+def test_promises_about_drawn_rows_do_not_hold_for_people(sample):
+    with pytest.raises(UnsupportedCombinationError, match="rows are drawn one by one"):
+        build(sample, "dp(2, 1e-4)")
+
+
 def test_labels_of_people_are_not_known(sample):
     with pytest.raises(UnsupportedCombinationError, match="class labels of the rows of each person"):
         build(sample, cost="CM", suppression="budget(5%)")

@@ -74,6 +74,13 @@ def _check_people(
             "the class labels of the rows of each person are not counted; choose another cost, class-records, or a "
             "budget of rows as in budget(5%, of=rows)",
         )
+    drawn = next((model for model in models if model.sampling < 1), None)
+    if drawn is not None:
+        raise UnsupportedCombinationError(
+            f"The privacy model {drawn.shown}",
+            "promises that count people",
+            "rows are drawn one by one, so that it holds for each row and not for all rows of a person; choose k",
+        )
     for model in models:
         if model.looks_at_population and (not people.constant or (table.population and table.population.estimated)):
             raise UnsupportedCombinationError(
