@@ -475,3 +475,23 @@ def test_the_risk_of_released_people_counts_those_who_were_released(seed: int) -
     assert handed_over.prosecutor == private.prosecutor
     assert handed_over.prosecutor.highest <= 1 / 4
     assert not any(warning.column == "pid" for warning in handed_over.warnings)  # the column does not leave
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_profiles_of_people_with_the_same_values_and_different_numbers_of_rows(seed: int) -> None:
+    rng = random.Random(seed)
+    person = [f"p{rng.randrange(7)}" for _ in range(16)]
+    home = {each: rng.choice("ab") for each in person}
+    table = pl.DataFrame({"p": person, "a": [home[each] for each in person]})
+    release = dc.anonymize(
+        table,
+        quasi_identifiers={"a": "flat"},
+        person="p",
+        privacy=["k(2, profile=true)", "k(3)"],
+        suppression="budget(7)",
+        pseudonyms=True,
+    )
+    rows = release.frame.group_by("p").agg(pl.col("a").sort())
+    alike = rows.group_by("a").len()["len"].to_list()
+    assert all(count >= 2 for count in alike)
+    assert all(count >= 3 for count in release.frame.group_by("a").agg(pl.col("p").n_unique())["p"].to_list())

@@ -62,10 +62,20 @@ def make_recoding(
 def leaves_out_people(counted: Counted, solution: Solution) -> bool:
     """Whether people are left out one by one with all their rows, and not by their classes.
 
-    Where everybody's quasi-identifiers are constant, the classes are enough.
+    Where everybody's quasi-identifiers are constant, the classes are enough, unless some people of a class stay: those
+    who have as many rows as others.
     """
     people = counted.table.people
-    return people is not None and not people.constant and solution.suppressed_people is not None
+    if people is None or solution.suppressed_people is None:
+        return False
+    if not people.constant or solution.groups is not None:
+        return not people.constant
+    gone = np.zeros(people.count, dtype=np.bool_)
+    gone[solution.suppressed_people] = True
+    staying = ~np.logical_and.reduceat(gone[people.members], people.offsets[:-1])  # every tuple has people
+    classes = counted.table.group(solution.blocks).ids
+    by_class = np.bincount(classes[staying], minlength=int(classes.max(initial=0)) + 1)[classes] == 0
+    return bool((gone[people.members] & ~np.repeat(by_class, people.of_tuples)).any())
 
 
 def _class_values(counted: Counted, maps: Mapping[str, ValueMap], tuples: IntArray) -> pl.DataFrame:

@@ -136,14 +136,14 @@ class PeopleCounter:
         """
         alive = (self.everybody if alive is None else alive).copy()
         classes = ids.astype(np.int32, copy=False)
-        sizes_only = all(type(model) is KAnonymity for model in models)
         profile = max((m.k for m in models if isinstance(m, KAnonymity) and m.profile), default=0)
+        implied = all(type(model) is KAnonymity and model.k <= profile for model in models)
         numbers = self.profiles(classes, count, exact=exact) if profile > 1 else None
         while numbers is not None:
             # Whoever has a rare profile goes; the profiles of others stay as they are, and only get rarer.
             alive &= np.bincount(numbers[alive], minlength=int(numbers.max()) + 1)[numbers] >= profile
             before = np.count_nonzero(alive)
-            if not sizes_only:
+            if not implied:
                 alive = self._suppress(classes, count, models, step, alive)
             if np.count_nonzero(alive) == before:
                 return alive
