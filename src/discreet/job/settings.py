@@ -25,7 +25,7 @@ from discreet.problem import (
     Suppression,
     make_schemes,
 )
-from discreet.runtime.arguments import levels_by_column, whole_number
+from discreet.runtime.arguments import levels_by_column, switch, whole_number
 from discreet.runtime.locations import is_url
 from discreet.runtime.read_options import check_missing_sensitive
 from discreet.runtime.table_path import ReadOptions, TablePath
@@ -119,6 +119,7 @@ class JobSettings:
         if given["missing"] not in get_args(Missing):
             raise UsageError(f"missing is one of {', '.join(get_args(Missing))}, not '{given['missing']}'.")
         check_missing_sensitive(given["missing_sensitive"])
+        switch(given["pseudonyms"], "pseudonyms")
         if given["weights"] is not None and given["population"] is not None:
             raise UsageError("The population is either a table or estimated by weights; leave one of the two out.")
         given["data"] = _to_read(given["data"], ReadOptions.make({name: arguments.get(name) for name in READING}))

@@ -37,12 +37,16 @@ def infeasible(problem: Problem, solution: Solution) -> InfeasibleError:
             limits=limits,
         )
     stay = "" if problem.kept is None else f" that {kind.name} leaves"
-    at_most = f"at most {problem.limit:,} of {amount(problem.table.n, 'row')}{stay}"
-    if problem.limit >= problem.table.n or (smallest is not None and smallest >= problem.table.n):
+    table, unit = (problem.table.units, ("person", "people")) if problem.limit_of_people else (problem.table, ("row",))
+    if problem.profile and not problem.limit_of_people:
+        smallest = None  # it was counted in rows, of which no budget is possible
+    at_most = f"at most {problem.limit:,} of {amount(table.n, *unit)}{stay}"
+    if problem.limit >= table.n or (smallest is not None and smallest >= table.n):
         smallest = None  # an empty table is no release
         way_out = f"{'' if ways else 'allow coarser values or '}promise less: whatever the budget, no row could stay"
     elif smallest is not None and problem.kept is None:
-        way_out = f"the smallest budget that can be met is {amount(smallest, 'row')}, as in budget({smallest})"
+        of_rows = "" if problem.people is None or problem.limit_of_people else ", of=rows"
+        way_out = f"the smallest budget that can be met is {amount(smallest, *unit)}, as in budget({smallest}{of_rows})"
     else:
         way_out = "allow more suppression or coarser values, or promise less"
     return InfeasibleError(
