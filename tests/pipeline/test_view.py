@@ -270,19 +270,19 @@ def test_readers_of_postgresql_see_the_view_alone(postgres: Server) -> None:
     postgres.run("GRANT ALL ON SCHEMA public TO ann")
     url = fill(postgres.url("watched"), table)
     postgres.run("REVOKE ALL ON watched FROM reader")
-    dc.create_view(release.to_mapping(), url, "seen")
-    (definition,) = postgres.run("SELECT definition FROM pg_views WHERE viewname = 'seen'")[0]
+    dc.create_view(release.to_mapping(), url, "seen_by_reader")
+    (definition,) = postgres.run("SELECT definition FROM pg_views WHERE viewname = 'seen_by_reader'")[0]
     assert not any(word in str(definition) for word in ("Ulm", "Köln", "1980", "Brien"))
     with psycopg.connect(host=postgres.host, port=postgres.port, user="reader", password=PASSWORD, dbname="ann") as own:
-        assert own.execute("SELECT count(*) FROM seen").fetchone() == (release.frame.height,)
-    tables = ["watched", *(f"seen_values_{end}" for end in (0, 1, 2, "left_out"))]
+        assert own.execute("SELECT count(*) FROM seen_by_reader").fetchone() == (release.frame.height,)
+    tables = ["watched", *(f"seen_by_reader_values_{end}" for end in (0, 1, 2, "left_out"))]
     with psycopg.connect(
         host=postgres.host, port=postgres.port, user="reader", password=PASSWORD, dbname="ann", autocommit=True
     ) as own:
         for name in tables:
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
                 own.execute(f"SELECT * FROM {name}")  # type: ignore[arg-type]
-    postgres.run("DROP VIEW seen")
+    postgres.run("DROP VIEW seen_by_reader")
     for name in tables:
         postgres.run(f"DROP TABLE {name}")
     postgres.run("ALTER DEFAULT PRIVILEGES FOR ROLE ann IN SCHEMA public REVOKE ALL ON TABLES FROM reader")

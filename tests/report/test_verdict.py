@@ -169,4 +169,4 @@ def test_a_suppressed_value_that_is_known() -> None:
 def test_shares_of_few_rows_are_not_shown() -> None:
     rows = {"q": ["a"] * 40, "t": [str(n % 8) for n in range(40)], "u": [str(n // 8) for n in range(40)]}
     verdict = released(rows, keep=["t", "u"]).verdict
-    assert levels(verdict, "single out part of the rows together") == ["caution"]
+    assert levels(verdict, "single out part of the rows") == ["caution"]

@@ -149,8 +149,8 @@ def _server_config(app: Any, protection: Protection) -> Config:
     )
 
 
-class _Terminated(BaseException):
-    """SIGTERM or SIGHUP was received."""
+class _Terminated(SystemExit):
+    """SIGTERM or SIGHUP was received. The event loop lets no other exception out of a callback that was interrupted."""
 
 
 @contextmanager

@@ -19,6 +19,8 @@ __all__ = ["trace_chart", "trace_text"]
 
 _C = ON_PAGE
 _LINES = 12
+_SHORT = 0.1
+"""Seconds up to which a search is shown in milliseconds."""
 _LEGEND = "o best cost   . lower bound   = both"
 
 
@@ -35,7 +37,7 @@ def trace_chart(trace: Sequence[Progress], width: float = WIDTH) -> str:
 
 
 def _trace_parts(moments: Sequence[Progress], width: float) -> Iterator[str]:
-    frame = Frame(56.0, width - 14, 40.0, 196.0)
+    frame = Frame(56.0, width - 30, 40.0, 196.0)  # the last label of the time axis may be long
     cost = Scale.over([value for m in moments for value in (m.best, m.bound) if np.isfinite(value)])
     start, end = moments[0].seconds, moments[-1].seconds - moments[0].seconds
     time = Scale("linear", 0.0, max(end, 1e-9))
@@ -55,11 +57,12 @@ def _trace_parts(moments: Sequence[Progress], width: float) -> Iterator[str]:
     yield f'<path class="best" d="{_staircase(best)}" fill="none" stroke="{_C.front}" stroke-width="3"/>'
     axes = f"M{frame.left:g} {frame.top:g}V{frame.bottom:g}H{frame.right:g}"
     yield f'<path d="{axes}" stroke="{_C.soft}" fill="none"/>'
-    yield from frame.columns(Scale("linear", 0.0, end).ticks(5), size=12)
+    factor, unit = (1, "seconds") if end > _SHORT else (1000, "milliseconds")
+    yield from frame.columns(Scale("linear", 0.0, factor * end).ticks(5 if width > 400 else 4), size=12)
     yield text_at(
         frame.right,
         frame.bottom + 35,
-        "seconds since the first release was found" if width > 400 else "seconds",
+        f"{unit} since the first release was found" if width > 400 else unit,
         _C.ink,
         anchor="end",
     )

@@ -58,6 +58,8 @@ _FEW = 50
 """The search for an incumbent by another cost examines at most so many nodes."""
 
 _EXAMINED = "examined"
+_LATE, _AT_LEAST = 2, 5.0
+"""A search that has found nothing goes on for so many times its limit and so many seconds more."""
 _RULES = ("bound", "over budget", "nothing left", "solved by its last attribute")
 """Rules that prune nodes, as statistics name them."""
 
@@ -378,6 +380,9 @@ class PartitionSearch:
     def _over(self) -> bool:
         found = self.best_blocks is not None
         if self.budget.stop.is_set() and not found:
+            raise nothing_found(self.budget)
+        limit = self.budget.time_limit
+        if not found and limit is not None and self.budget.seconds > _LATE * limit + _AT_LEAST:
             raise nothing_found(self.budget)
         impatient = self.patience is not None and self.counts[_EXAMINED] >= self.patience
         return found and (impatient or self.budget.exhausted)
