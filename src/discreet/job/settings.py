@@ -119,7 +119,7 @@ class JobSettings:
         if given["missing"] not in get_args(Missing):
             raise UsageError(f"missing is one of {', '.join(get_args(Missing))}, not '{given['missing']}'.")
         check_missing_sensitive(given["missing_sensitive"])
-        switch(given["pseudonyms"], "pseudonyms")
+        switch(given.get("pseudonyms", False), "pseudonyms")
         if given["weights"] is not None and given["population"] is not None:
             raise UsageError("The population is either a table or estimated by weights; leave one of the two out.")
         given["data"] = _to_read(given["data"], ReadOptions.make({name: arguments.get(name) for name in READING}))
