@@ -28,7 +28,7 @@ from discreet.problem import SCHEMES as FAMILY
 __all__ = ["alterations", "rewritten", "run", "true_statement"]
 
 FORMATS = ("csv", "tsv", "parquet", "jsonl")
-SCHEMES = tuple(FAMILY.members())
+SCHEMES = tuple(name for name, scheme in FAMILY.members().items() if not scheme.flat)
 DIAGNOSES = ("flu", "asthma", "ache", "gout", "measles", "hiv", "anaemia")
 REPORTS = (".json", ".md", ".txt", ".html")
 

@@ -1,4 +1,4 @@
-"""300 random jobs with their results, saved as data, so that a redesign can be checked against the code before it.
+"""Random jobs with their results, saved as data, so that a redesign can be checked against the code before it.
 
 ``python -m fuzz.saved record`` draws jobs and writes them with their results, ``python -m fuzz.saved`` runs the saved
 jobs and compares: status, cost, lower bound, suppressed rows and the rows themselves must be the same, and so must the
