@@ -17,7 +17,7 @@ from discreet.runtime.integer_codes import add_up, numbered
 from discreet.runtime.plurals import amount
 from discreet.schema import parts_of, plain, text_of
 
-__all__ = ["CountedClasses", "Int64Array", "Owners", "read_classes"]
+__all__ = ["CountedClasses", "Int64Array", "Owners", "any_found", "read_classes"]
 
 Int64Array = NDArray[np.int64]
 
@@ -120,9 +120,14 @@ class Owners:
         assert self.household is not None
         _, first = np.unique(self.person, return_index=True)
         _, household = np.unique(self.household, return_inverse=True)
-        missed = np.ones(int(household.max()) + 1, dtype=np.float64)
-        np.multiply.at(missed, household[first], 1 - risks)
-        return np.asarray(1 - missed)
+        return any_found(household[first], 1 - risks)
+
+
+def any_found(household: NDArray[np.int64], missed: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the chance that any member of each household is found, given how likely each is missed."""
+    all_missed = np.ones(int(household.max()) + 1, dtype=np.float64)
+    np.multiply.at(all_missed, household, missed)
+    return np.asarray(1 - all_missed)
 
 
 def read_classes(

@@ -11,7 +11,7 @@ import polars as pl
 from discreet.counts import FloatArray
 from discreet.engines import MissingSensitive, Source, open_source
 from discreet.errors import MissingColumnError, UsageError
-from discreet.evaluate.classes import CountedClasses, read_classes
+from discreet.evaluate.classes import CountedClasses, any_found, read_classes
 from discreet.evaluate.inputs import EvaluationInput, marks_assumed
 from discreet.evaluate.released_as import with_mapping
 from discreet.evaluate.risk.combinations import column_risk
@@ -205,10 +205,7 @@ def _household_risk(source: Source, classes: CountedClasses, column: str | None,
     else:
         rows = read_classes(source, classes.columns, person=column)  # which numbers classes alike
         assert rows.owners is not None
-        household = rows.owners.person
-        missed = np.ones(int(household.max()) + 1, dtype=np.float64)
-        np.multiply.at(missed, household, (1 - risks[rows.group]) ** rows.count)
-        found = 1 - missed
+        found = any_found(rows.owners.person, (1 - risks[rows.group]) ** rows.count)
     return record_risk(np.ones(found.size, dtype=np.int64), found, limit)
 
 
