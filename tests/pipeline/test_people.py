@@ -495,3 +495,9 @@ def test_profiles_of_people_with_the_same_values_and_different_numbers_of_rows(s
     alike = rows.group_by("a").len()["len"].to_list()
     assert all(count >= 2 for count in alike)
     assert all(count >= 3 for count in release.frame.group_by("a").agg(pl.col("p").n_unique())["p"].to_list())
+
+
+def test_drawn_rows_are_no_people_even_if_each_drawn_row_is_another_persons():
+    table = pl.DataFrame({"age": [30, 40, 30, 40] * 10, "who": [f"p{i}" for i in range(40)]})
+    with pytest.raises(dc.errors.UnsupportedCombinationError, match="rows are drawn one by one"):
+        dc.anonymize(table, quasi_identifiers=["age"], privacy="dp(2, 0.01)", person="who")

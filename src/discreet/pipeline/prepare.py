@@ -160,7 +160,7 @@ def prepare(settings: JobSettings, *, for_front: bool = False) -> Prepared:
                 hierarchies=trees,
                 written_as=written_as,
                 keys=_split_by(schema, schemes, settings.privacy, settings.cost),
-                always_people=any(getattr(model, "profile", False) for model in settings.privacy),
+                always_people=any(model.counts_profiles or model.sampling < 1 for model in settings.privacy),
             ),
         )
         if undecided is None:

@@ -392,7 +392,7 @@ def _sizes(
     model: PrivacyModel, classes: ReleasedClasses, matches: Mapping[PrivacyModel, NDArray[np.int64]]
 ) -> NDArray[np.int64]:
     """Return what a promise about sizes looks at."""
-    return _profiles(model, classes) if getattr(model, "profile", False) else matches.get(model, classes.sizes)
+    return _profiles(model, classes) if model.counts_profiles else matches.get(model, classes.sizes)
 
 
 def _profiles(model: PrivacyModel, classes: ReleasedClasses) -> NDArray[np.int64]:

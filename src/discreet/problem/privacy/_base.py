@@ -162,6 +162,14 @@ class PrivacyModel(Part, ABC):
         return False
 
     @property
+    def counts_profiles(self) -> bool:
+        """It counts the people who share the released values of all their rows, not those of each class.
+
+        If it is wrong, the audit measures another promise than the one that was made.
+        """
+        return False
+
+    @property
     def looks_at_population(self) -> bool:
         """It counts the people of the population who have the released values of a class.
 

@@ -110,6 +110,11 @@ class KAnonymity(PrivacyModel):
         return self.unknown != "value"
 
     @property
+    def counts_profiles(self) -> bool:
+        """Whether all rows of a person together are counted."""
+        return self.profile
+
+    @property
     def missing_matches(self) -> bool:
         """Whether a missing value is a hidden cell."""
         return self.unknown == "missing"
