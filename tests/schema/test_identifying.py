@@ -377,3 +377,11 @@ def test_a_word_in_front_of_a_contact_is_text_and_a_column_of_contacts_is_not() 
     assert phones.reasons[0] == "It holds telephone numbers."
     mails = detect(ColumnFacts.of("x", pl.Series([f"a{n}@example.org" for n in range(300)])))
     assert mails.reasons[0] == "It holds e-mail addresses."
+
+
+def test_the_share_of_unique_values_says_that_missing_ones_do_not_count():
+    values = [float(i) for i in range(300)] + [1000.5 + i % 5 for i in range(300)]
+    whole, holes = pl.Series(values), pl.Series([*values, None, None])
+    assert "In 50% of the rows it has a value that no other row has." in detect(ColumnFacts.of("fare", whole)).reasons
+    expected = "Where it has a value, 50% of the rows have one that no other row has."
+    assert expected in detect(ColumnFacts.of("fare", holes)).reasons

@@ -201,7 +201,10 @@ _NUMBERS = (
 
 def _uniqueness_text(facts: ColumnFacts) -> str:
     about = "" if facts.exact else "about "
-    return f"In {about}{facts.unique_share:.0%} of the rows it has a value that no other row has."
+    share = f"{about}{facts.unique_share:.0%} of the rows"
+    if facts.missing:
+        return f"Where it has a value, {share} have one that no other row has."
+    return f"In {share} it has a value that no other row has."
 
 
 def _may_name(facts: ColumnFacts, kind: Type, seen: Sequence[Sighting], numbered: bool) -> bool:
