@@ -155,7 +155,7 @@ class Release:
     def verdict(self) -> Verdict:
         """What to know before sharing the release: a level (``ok``, ``caution`` or ``danger``) and sentences.
 
-        It weighs the columns released unchanged, how surely sensitive values can be told, the class sizes, the rows
+        It weighs the columns released unchanged, how surely sensitive values can be inferred, the class sizes, the rows
         left out and the columns that say nothing any more. It tells nothing about people who were left out.
         """
         return make_verdict(self)

@@ -1,8 +1,8 @@
 """The verdict on a release: what a person should know before anything else, with the figures behind it.
 
 An audit says whether the promises are kept. The verdict weighs everything that leaves: columns released unchanged,
-sensitive values that can be told for certain, small classes, rows left out, columns that say nothing any more. It is
-made of released rows and of figures that may be handed over, so it stands at the top of every report.
+sensitive values that can be inferred for certain, small classes, rows left out, columns that say nothing any more. It
+is made of released rows and of figures that may be handed over, so it stands at the top of every report.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ def _part(share: float, rows: int, which: str = "") -> str:
 
 
 def _secrets(release: Release) -> Iterator[VerdictSentence]:
-    """Judge how surely sensitive values can be told, and how much of that is no more than a good guess."""
+    """Judge how surely sensitive values can be inferred, and how much of that is no more than a good guess."""
     for found in release.audit.certainties:
         hidden = release.audit.hidden.get(found.column)
         if hidden is not None and hidden.known:
@@ -160,17 +160,17 @@ def _secrets(release: Release) -> Iterator[VerdictSentence]:
 
 def _secret(found: AttributeDisclosure) -> Iterator[VerdictSentence]:
     guess = f"; in the whole release {_share(found.usual)} have that value"
+    inferred = f"'{found.column}' can be inferred with {percent(found.highest)} certainty"
     if found.highest >= _SURE:
         if found.certain:
             text = f"'{found.column}' is known for certain for {_share(found.certain)} of the people"
         else:
-            text = f"'{found.column}' can be told with {percent(found.highest)} certainty for some people"
+            text = f"{inferred} for some people"
         yield VerdictSentence("danger", f"{text}{guess}.")
     elif found.highest >= _LIKELY:
-        text = f"'{found.column}' can be told with {percent(found.highest)} certainty for some people"
-        yield VerdictSentence("caution", f"{text}{guess}.")
+        yield VerdictSentence("caution", f"{inferred} for some people{guess}.")
     elif found.highest:
-        yield VerdictSentence("ok", f"'{found.column}' can be told with {percent(found.highest)} certainty at most.")
+        yield VerdictSentence("ok", f"{inferred} at most.")
     else:
         yield VerdictSentence("ok", f"No class tells more about '{found.column}' than a guess by its frequent values.")
 

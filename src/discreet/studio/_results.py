@@ -107,7 +107,7 @@ def release_result(release: Release, job: Job, rows: Path, released: Path, formu
 
 
 def _remedies(release: Release, before: pl.LazyFrame) -> list[dict[str, Any]]:
-    """Promises that would keep sensitive columns from being told as surely as they can be now.
+    """Promises that would keep sensitive columns from being inferred as surely as they can be now.
 
     The limit lies a third of the way from the most frequent value of the whole table to certainty: a lower one would
     ask groups to be more diverse than the table.

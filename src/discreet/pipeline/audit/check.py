@@ -232,7 +232,7 @@ class AuditRequest:
         if not telling.any():
             return AttributeDisclosure(column, 0.0, 0.0, float(usual.max(initial=0.0)))
         highest = float(telling.max())
-        rarest = float(usual[telling == highest].min())  # of several values that are told as surely
+        rarest = float(usual[telling == highest].min())  # of several values that are inferred as surely
         certain = np.unique(group[telling > 1 - 1e-9])
         one = np.zeros(classes.group.size, dtype=np.int64)
         known_for = int(classes.totals(one, 1, np.isin(classes.group, certain))[0])
