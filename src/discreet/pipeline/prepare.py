@@ -238,11 +238,11 @@ def _check_marks(prepared: Prepared) -> None:
 def _with_grids(prepared: Prepared) -> CountTable:
     """Return the counted table, with a grid for each column whose ranges have rounded ends."""
     table, domains = prepared.counted.table, prepared.counted.domains
-    if not any(getattr(scheme, "ends", "exact") == "rounded" for scheme in prepared.schemes.values()):
+    if not any(scheme.rounds_ends for scheme in prepared.schemes.values()):
         return table
     attributes = []
     for attribute in table.attributes:
-        rounds = getattr(prepared.schemes[attribute.name], "ends", "exact") == "rounded" and not attribute.tree
+        rounds = prepared.schemes[attribute.name].rounds_ends and not attribute.tree
         grid = rounding_grid(domains[attribute.name], attribute.rows) if rounds else None
         attributes.append(attribute if grid is None else replace(attribute, grid=grid.cell))
     return replace(table, attributes=tuple(attributes))

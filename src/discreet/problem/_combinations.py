@@ -141,7 +141,7 @@ def _check_matches(
 ) -> None:
     """Refuse what is not defined, or not searched, where a hidden cell is equal to every value."""
     model = next((model for model in models if model.counts_matches), None)
-    most = {getattr(scheme, "most", None) for scheme in schemes}
+    most = {scheme.most_hidden for scheme in schemes}
     if model is None:
         if most != {None}:
             raise UnsupportedCombinationError(
@@ -220,7 +220,7 @@ def check_suppressed_before(kind: Suppression, cost: Cost, schemes: Sequence[Sch
 def _check_local(table: CountTable, cost: Cost, limited: Sequence[str], scheme: Scheme) -> None:
     """Refuse costs and limits that local recoding does not define, even if they had no effect."""
     _check_local_cost(table, cost, limited, scheme.name)
-    if limited and getattr(scheme, "show", "cover") != "cover":
+    if limited and scheme.shows != "cover":
         raise UnsupportedCombinationError(
             f"A limit on the levels of '{limited[0]}'",
             f"the scheme {scheme.text}",

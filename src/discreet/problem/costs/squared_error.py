@@ -68,7 +68,7 @@ class SquaredError(Cost):
     def check(self, table: CountTable, schemes: Sequence[Scheme]) -> None:
         """Raise an error unless every class shows its mean, and for text of very many values."""
         for scheme in schemes:
-            if getattr(scheme, "show", None) != "mean":
+            if scheme.shows != "mean":
                 raise UnsupportedCombinationError(
                     f"The cost {self.name}",
                     f"the scheme {scheme.text}",

@@ -46,6 +46,30 @@ class Scheme(Part, ABC):
     If it is wrong, solvers and recoding take a local scheme for a global one.
     """
 
+    @property
+    def shows(self) -> str:
+        """What a class shows of a column: a ``cover`` of its values, or one value such as their ``mean``.
+
+        If it is wrong, limits on levels and costs of distances are taken or refused where they should not be.
+        """
+        return "cover"
+
+    @property
+    def rounds_ends(self) -> bool:
+        """The ends of ranges are rounded outward, to a grid that no single value decides.
+
+        If it is wrong, ranges show the exact values of people, or cost more than they show.
+        """
+        return False
+
+    @property
+    def most_hidden(self) -> int | None:
+        """The most cells of a row that may be hidden; None if there is no limit.
+
+        If it is wrong, rows hide more than they may.
+        """
+        return None
+
     @abstractmethod
     def count(self, attribute: CodedAttribute) -> int:
         """Return how many different partitions are valid."""

@@ -48,6 +48,11 @@ class Cells(Scheme):
         if self.most is not None:
             object.__setattr__(self, "most", whole_number(self.most, "The argument most of cells", least=1))
 
+    @property
+    def most_hidden(self) -> int | None:
+        """The most cells of a row that may be hidden."""
+        return self.most
+
     def count(self, attribute: CodedAttribute) -> int:
         """Return 2 if there is anything to hide: the global recodings among these show all values, or none."""
         return min(attribute.leaves, 2)

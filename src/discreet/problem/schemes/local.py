@@ -50,10 +50,20 @@ class Local(Scheme):
     def __post_init__(self) -> None:
         one_of(self.show, "What a class shows under the scheme local", ("cover", "mean", "median", "mode"))
         one_of(self.ends, "The ends of ranges under the scheme local", ("exact", "rounded"))
-        if self.ends == "rounded" and self.show != "cover":
+        if self.rounds_ends and self.show != "cover":
             raise UnsupportedCombinationError(
                 "Rounded ends of ranges", f"the scheme local(show={self.show}), which shows none", "choose one of both"
             )
+
+    @property
+    def shows(self) -> str:
+        """What a class shows of a column."""
+        return self.show
+
+    @property
+    def rounds_ends(self) -> bool:
+        """Whether the ends of ranges are rounded."""
+        return self.ends == "rounded"
 
     def count(self, attribute: CodedAttribute) -> int:
         """Return the Bell number of the values: the global recodings among the local ones."""

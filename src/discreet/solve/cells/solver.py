@@ -155,7 +155,7 @@ def _solve_matches(problem: Problem, budget: Budget, progress: ProgressCallback 
         if progress is not None:
             progress(trace[-1])
 
-    most = getattr(problem.schemes[0], "most", None)
+    most = problem.schemes[0].most_hidden
     search = CellSearch(CellTable(codes[:, varies], rows, prices, k, most), budget, report)
     try:
         search.run()

@@ -56,7 +56,7 @@ def solve_general(
 ) -> Solution:
     """Return the best of several groupings, improved for so many rounds, with a lower bound."""
     arrays = GroupArrays(problem)
-    show = str(getattr(problem.schemes[0], "show", "cover"))
+    show = problem.schemes[0].shows
     found: list[tuple[float, LocalGrouping]] = []
     for start in _starts(problem, find, budget):
         if start is None:

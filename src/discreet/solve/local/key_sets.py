@@ -86,7 +86,7 @@ def _is_free(problem: Problem) -> bool:
         and type(problem.cost) in (Certainty, Loss, Precision)
         and not problem.suppression.hides_values
         and not limited
-        and all(getattr(scheme, "show", "cover") == "cover" for scheme in problem.schemes)
+        and all(scheme.shows == "cover" for scheme in problem.schemes)
     )
 
 

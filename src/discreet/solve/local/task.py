@@ -53,7 +53,7 @@ class LocalTask:
     @property
     def show(self) -> str:
         """What a group shows: its ``cover``, or one value in place of its values."""
-        return str(getattr(self.problem.schemes[0], "show", "cover"))
+        return self.problem.schemes[0].shows
 
 
 def watched_columns(problem: Problem) -> list[str]:
