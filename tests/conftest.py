@@ -6,6 +6,7 @@ import gc
 import os
 from collections.abc import Callable, Generator, Iterator
 from hashlib import sha256
+from itertools import count
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
@@ -99,10 +100,26 @@ def frame_constructor(request: pytest.FixtureRequest) -> Constructor:
     return lambda table: make_frame(request.param, table)
 
 
+@pytest.fixture(scope="session")
+def new_state(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Path]:
+    """Return a function that makes an empty folder, in one folder of them all.
+
+    Beside the folders of tests there would be thousands, and pytest reads the names of all to make one more.
+    """
+    root, numbers = tmp_path_factory.mktemp("states"), count()
+
+    def make() -> Path:
+        folder = root / str(next(numbers))
+        folder.mkdir(mode=0o700)
+        return folder
+
+    return make
+
+
 @pytest.fixture(autouse=True)
-def own_state(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+def own_state(new_state: Callable[[], Path], monkeypatch: pytest.MonkeyPatch) -> Path:
     """Give each test, and the processes it starts, a key and a ledger of its own: none is in the user's home."""
-    folder = tmp_path_factory.mktemp("state")
+    folder = new_state()
     monkeypatch.setenv("XDG_STATE_HOME", str(folder))
     return folder
 

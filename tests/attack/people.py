@@ -17,6 +17,7 @@ import polars as pl
 import discreet as dc
 import naive
 from attack.base import Outcome
+from attack.outputs import FORMATS, release_into
 from canary import found_in
 from discreet.errors import InterruptedRun
 from discreet.problem import SCHEMES, SUPPRESSION
@@ -31,7 +32,6 @@ KINDS = [kind for kind in SUPPRESSION.members() if kind != "pre-sampling"] + [
     "budget(4)",
     "budget(0.3, of=rows)",
 ]
-FORMATS = ["", "csv", "parquet", "tsv", "jsonl"]
 
 
 def run(seed: int, folder: Path) -> Iterator[Outcome]:
@@ -68,40 +68,34 @@ def _released(rng: random.Random, target: Path) -> Iterator[Outcome]:
     scheme, ending, pseudonyms = _scheme(rng), rng.choice(FORMATS), rng.random() < 0.4
     unit = rng.choice(("pid", "hid"))
     owners = {"person": "pid", **({"household": "hid"} if unit == "hid" else {"identifiers": ["hid"]})}
-    data: Any = pl.DataFrame(rows, schema_overrides={"s": pl.String})
-    options: dict[str, Any] = {}
-    if ending:
-        data.write_csv(target.with_suffix(".csv"))
-        data = target.with_suffix(".csv")
-        options = {"output": target.with_name(f"{target.name}-safe.{ending}"), "engine": rng.choice(["auto", "duckdb"])}
     try:
-        release = dc.anonymize(
-            data,
-            quasi_identifiers=dict.fromkeys(QUASI) if scheme == "local" else QUASI,
-            sensitive=["s"],
+        released = release_into(
+            ending,
+            target,
+            pl.DataFrame(rows, schema_overrides={"s": pl.String}),
+            quasi=QUASI,
+            scheme=scheme,
+            engine=rng.choice(["auto", "duckdb"]) if ending else "auto",
             privacy=[f"k({k})", text],
             suppression=kind,
-            scheme=scheme,
             keep=["rid"],
             pseudonyms=pseudonyms,
             seed=rng.randint(0, 9),
             time_limit=3,
             **owners,
-            **options,
         )
     except REFUSED as error:
         yield Outcome("people", f"refusal of {scheme}, {kind}", not found_in(str(error).encode(), ["QZ"]), str(error))
         return
     what = f"{scheme}, {kind}, {text}, {unit}, {ending or 'frame'}"
-    shown = _read(options["output"], ending) if ending else release.frame
+    release, shown = released.release, released.shown
     yield Outcome("people", what, _crowds_hold(rows, shown, unit, k, text), "a class has too few people")
     gone = {row[unit] for row in rows} - {rows[int(rid)][unit] for rid in shown["rid"]}
     if kind.startswith("budget") and "rows" not in kind:
         lost = [row for row in rows if row["rid"] not in set(map(int, shown["rid"])) and row[unit] not in gone]
         yield Outcome("people", f"{what}: whole people", not lost, "somebody lost some rows only")
     yield Outcome("people", f"{what}: counted", release.suppressed_people == len(gone), "another number was left out")
-    contents = [str(release).encode(), pickle.dumps(release), repr(release.to_dict()).encode()]
-    contents += [options["output"].read_bytes()] if ending else [repr(release.frame.to_dicts()).encode()]
+    contents = [str(release).encode(), pickle.dumps(release), repr(release.to_dict()).encode(), released.content]
     words = sorted({row["pid"] for row in rows} | {row["hid"] for row in rows})
     leaked = set().union(*(found_in(content, words) for content in contents))
     yield Outcome("people", f"{what}: values", not leaked, "a value of a person left")
@@ -112,17 +106,6 @@ def _released(rng: random.Random, target: Path) -> Iterator[Outcome]:
 def _suppression(rng: random.Random) -> str:
     kind = rng.choice(KINDS)
     return "budget(0.2)" if kind == "budget" else kind
-
-
-def _read(path: Path, ending: str) -> pl.DataFrame:
-    """Read an output without discreet."""
-    if not path.stat().st_size:  # JSON lines without a row
-        return pl.DataFrame(schema=dict.fromkeys(["rid", "pid", "age", "sex", "s"], pl.String))
-    if ending == "parquet":
-        return pl.read_parquet(path)
-    if ending == "jsonl":
-        return pl.read_ndjson(path, infer_schema_length=None)
-    return pl.read_csv(path, separator="\t" if ending == "tsv" else ",", infer_schema=False)
 
 
 def _crowds_hold(rows: list[dict[str, Any]], shown: pl.DataFrame, unit: str, k: int, text: str) -> bool:

@@ -17,6 +17,7 @@ import polars as pl
 import discreet as dc
 import naive
 from attack.base import Outcome
+from attack.outputs import FORMATS, release_into
 from discreet.problem import COSTS as FAMILY
 from discreet.problem import SCHEMES
 from unknown_values import KINDS, MODELS, QUASI, frame, kept, people
@@ -24,7 +25,6 @@ from unknown_values import KINDS, MODELS, QUASI, frame, kept, people
 __all__ = ["run"]
 
 COSTS = [name for name, cost in FAMILY.members().items() if "labels" not in cost.needs]
-FORMATS = ["", "csv", "parquet", "tsv", "jsonl"]
 TEXTS = [text for text in MODELS if "hierarchical" not in text]
 REFUSED = (dc.InfeasibleError, dc.UsageError, dc.NothingFoundError)
 
@@ -43,39 +43,24 @@ def run(seed: int, folder: Path) -> Iterator[Outcome]:
 def _released(rng: random.Random, rows: list[dict[str, Any]], target: Path) -> Iterator[Outcome]:
     text, k, kind, scheme = rng.choice(TEXTS), rng.randint(1, 4), rng.choice(KINDS), rng.choice(list(SCHEMES.members()))
     ending, engine = rng.choice(FORMATS), rng.choice(["auto", "duckdb"])
-    data: Any = frame(rows)
-    options: dict[str, Any] = {}
-    if ending:
-        data = target.with_suffix(".csv")
-        frame(rows).write_csv(data)
-        options = {"output": target.with_name(f"{target.name}-safe.{ending}"), "engine": engine}
     try:
-        release = dc.anonymize(
-            data,
-            quasi_identifiers=dict.fromkeys(QUASI) if scheme == "local" else QUASI,
-            sensitive=["s"],
+        released = release_into(
+            ending,
+            target,
+            frame(rows),
+            quasi=QUASI,
+            scheme=scheme,
+            engine=engine,
             privacy=[f"k({k})", text],
             suppression=kind,
-            scheme=scheme,
             cost=rng.choice(COSTS),
             seed=rng.randint(0, 9),
-            **options,
         )
     except REFUSED:
         return
-    shown = _read(options["output"], ending) if ending else release.frame
     hidden = kind.endswith("values")
-    held = kept(shown, ["age", "sex"], text, k, rows, hidden=hidden)
+    held = kept(released.shown, ["age", "sex"], text, k, rows, hidden=hidden)
     yield Outcome("promises", f"{scheme}, {kind}, {text}, {ending or 'frame'}", held)
-
-
-def _read(path: Path, ending: str) -> pl.DataFrame:
-    """Read an output without discreet."""
-    if ending == "parquet":
-        return pl.read_parquet(path)
-    if ending == "jsonl":
-        return pl.read_ndjson(path)
-    return pl.read_csv(path, separator="\t" if ending == "tsv" else ",", infer_schema=False)
 
 
 def _of_front(rng: random.Random, rows: list[dict[str, Any]]) -> Iterator[Outcome]:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Literal, TypeGuard, get_type_hints
 
 import numpy as np
@@ -56,6 +56,9 @@ _MOST_UNUSUAL = 2
 
 Choice = Mapping[str, str]
 """A text form from each family; two schemes, those of different columns, are separated by `` + ``."""
+
+_Tried = tuple[str, Literal["compiled", "general"]] | DiscreetError
+"""The name of a solver and how it searches, or why nothing does."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +115,8 @@ def combinations(first: str | None = None, second: str | None = None) -> list[Co
     A pair is tried with a default from each other family, then with other partners, as few as possible. It is refused
     if it goes with none of them; the reason is that of the partners nearest to the defaults.
 
-    Parts of other packages are included. All solvers are loaded, which takes a second.
+    Parts of other packages are included. The first call takes seconds, as it loads all solvers and tries all pairs;
+    further ones return what was found.
     """
     wanted = [family for family in (first, second) if family is not None]
     pairs = [pair for pair in PAIRS if all(wanted.count(family) <= pair.count(family) for family in wanted)]
@@ -121,8 +125,18 @@ def combinations(first: str | None = None, second: str | None = None) -> list[Co
             f"The families {first} and {second} are not combined; the pairs are "
             f"{', '.join(' and '.join(pair) for pair in PAIRS)}."
         )
-    matrix = _Matrix()
-    return [found for pair in pairs for found in matrix.pair(*pair)]
+    forms = {name: _forms(family) for name, family in _FAMILIES.items()}
+    known = _results(tuple((member, *texts) for each in forms.values() for member, texts in each.items()))
+    if missing := [pair for pair in pairs if pair not in known]:
+        matrix = _Matrix({name: {member.name: texts for member, texts in each.items()} for name, each in forms.items()})
+        known.update({pair: list(matrix.pair(*pair)) for pair in missing})
+    return [found for pair in pairs for found in known[pair]]
+
+
+@lru_cache(maxsize=1)
+def _results(parts: tuple[Any, ...]) -> dict[tuple[str, str], list[Combination]]:
+    """Return where the combinations of these parts are kept; other parts, as those of other packages, begin anew."""
+    return {}
 
 
 def example_problem(choice: Choice) -> tuple[Problem, Solver]:
@@ -152,13 +166,14 @@ def _part(family: str, text: str) -> Any:
 class _Matrix:
     """The parts of all families, and the results of what was tried."""
 
-    def __init__(self) -> None:
+    def __init__(self, forms: Mapping[str, Mapping[str, Sequence[str]]]) -> None:
         self.table = tiny_table()
-        self.forms = {name: _forms(family) for name, family in _FAMILIES.items()}
+        self.forms = forms
         built = inspect.signature(Problem.build).parameters
         self.usual = {family: built[name].default for family, name in _PARAMETERS.items() if name != "privacy"}
         self.usual |= {"privacy": next(iter(self.forms["privacy"].values()))[0], "solvers": "auto"}
         self._problems: dict[tuple[str, ...], Problem | DiscreetError] = {}
+        self._tried: dict[tuple[str, ...], _Tried] = {}
         solvers = [form for forms in self.forms["solvers"].values() for form in forms]
         self._solvers = {form: SOLVERS.make(form) for form in solvers}
         self._models = dict(self._models_of_kinds())
@@ -287,8 +302,14 @@ class _Matrix:
                 self._problems[key] = error.with_traceback(None)
         return self._problems[key]
 
-    def _try(self, choice: Choice) -> tuple[str, Literal["compiled", "general"]] | DiscreetError:
+    def _try(self, choice: Choice) -> _Tried:
         """Return the solver of a choice and how it searches, or why the choice is refused."""
+        key = tuple(choice[family] for family in _FAMILIES)
+        if key not in self._tried:
+            self._tried[key] = self._solver(choice)
+        return self._tried[key]
+
+    def _solver(self, choice: Choice) -> _Tried:
         problem = self._problem(choice)
         if isinstance(problem, DiscreetError):
             return problem
@@ -311,13 +332,13 @@ def _names_parts(error: DiscreetError) -> TypeGuard[UnsupportedCombinationError]
     return isinstance(error, UnsupportedCombinationError)
 
 
-def _forms(family: Family[Any]) -> dict[str, list[str]]:
+def _forms(family: Family[Any]) -> dict[type[Part], list[str]]:
     """Return text forms of each member of a family; of another package only what can be loaded."""
     members = list(family.members().values())
     for name in sorted(family.others()):
         with suppress(UsageError):
             members.append(family.find(name))  # type: ignore[arg-type]
-    return {member.name: list(_examples(family, member)) for member in members}
+    return {member: list(_examples(family, member)) for member in members}
 
 
 def _examples(family: Family[Any], member: type[Part]) -> Iterator[str]:

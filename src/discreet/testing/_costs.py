@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,42 @@ SLACK = 1e-9
 Case = tuple[Cost, CountTable, Classes, Classes, NDArray[np.int64]]
 
 
+@cache
+def _cases(cost: Cost) -> tuple[Case, ...]:
+    """Return the cases of a cost; each test looks at the same."""
+    cases = []
+    for seed in range(TABLES):
+        rng = np.random.default_rng(seed)
+        table = random_table(
+            rng,
+            rows=int(rng.integers(1, 40)),
+            leaves=int(rng.integers(1, 6)),
+            missing=0.3 * float(rng.random() < 0.3),
+        )
+        resolved = cost.resolve(table, [])
+        low = [int(rng.integers(0, attribute.height + 1)) for attribute in table.attributes]
+        high = [
+            int(rng.integers(level, attribute.height + 1))
+            for level, attribute in zip(low, table.attributes, strict=True)
+        ]
+        fine, coarse = classes_of(table, low, resolved), classes_of(table, high, resolved)
+        cases.append((resolved, table, fine, coarse, _containing(table, fine, coarse, high)))
+    return tuple(cases)
+
+
+def _containing(table: CountTable, fine: Classes, coarse: Classes, high: list[int]) -> NDArray[np.int64]:
+    names = [attribute.ancestors[level] for attribute, level in zip(table.attributes, high, strict=True)]
+    keys = {
+        tuple(int(name[leaf]) for name, leaf in zip(names, row, strict=True)): i
+        for i, row in enumerate(required(coarse.low).tolist())
+    }
+    found = [
+        keys[tuple(int(name[leaf]) for name, leaf in zip(names, row, strict=True))]
+        for row in required(fine.low).tolist()
+    ]
+    return np.array(found, dtype=np.int64)
+
+
 class CostContract:
     """Tests of a cost; give it in a fixture ``cost``.
 
@@ -30,37 +67,7 @@ class CostContract:
 
     def cases(self, cost: Cost) -> list[Case]:
         """Return tables with the classes of two recodings and, for each finer class, the coarser one that holds it."""
-        cases = []
-        for seed in range(TABLES):
-            rng = np.random.default_rng(seed)
-            table = random_table(
-                rng,
-                rows=int(rng.integers(1, 40)),
-                leaves=int(rng.integers(1, 6)),
-                missing=0.3 * float(rng.random() < 0.3),
-            )
-            resolved = cost.resolve(table, [])
-            low = [int(rng.integers(0, attribute.height + 1)) for attribute in table.attributes]
-            high = [
-                int(rng.integers(level, attribute.height + 1))
-                for level, attribute in zip(low, table.attributes, strict=True)
-            ]
-            fine, coarse = classes_of(table, low, resolved), classes_of(table, high, resolved)
-            cases.append((resolved, table, fine, coarse, self._containing(table, fine, coarse, high)))
-        return cases
-
-    @staticmethod
-    def _containing(table: CountTable, fine: Classes, coarse: Classes, high: list[int]) -> NDArray[np.int64]:
-        names = [attribute.ancestors[level] for attribute, level in zip(table.attributes, high, strict=True)]
-        keys = {
-            tuple(int(name[leaf]) for name, leaf in zip(names, row, strict=True)): i
-            for i, row in enumerate(required(coarse.low).tolist())
-        }
-        found = [
-            keys[tuple(int(name[leaf]) for name, leaf in zip(names, row, strict=True))]
-            for row in required(fine.low).tolist()
-        ]
-        return np.array(found, dtype=np.int64)
+        return list(_cases(cost))
 
     def test_text_form_reads_back(self, cost: Cost) -> None:
         """The text form makes an equal cost."""

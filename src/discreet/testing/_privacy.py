@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,11 @@ MISSING = 2
 """The most rows of a class without a known value."""
 
 
+@cache
+def _tables() -> tuple[CountTable, ...]:
+    return tuple(random_table(np.random.default_rng(seed), missing=0.3 * (seed % 2)) for seed in range(TABLES))
+
+
 class PrivacyModelContract:
     """Tests of a privacy model; give it in a fixture ``model``.
 
@@ -31,7 +37,7 @@ class PrivacyModelContract:
 
     def tables(self) -> list[CountTable]:
         """Return the tables that are tried."""
-        return [random_table(np.random.default_rng(seed), missing=0.3 * (seed % 2)) for seed in range(TABLES)]
+        return list(_tables())
 
     def histograms(self, table: CountTable) -> NDArray[np.int64]:
         """Return every class with up to four rows of each value, or three and up to two without a known value."""
@@ -148,7 +154,9 @@ class PrivacyModelContract:
     def least_removal(counts: NDArray[np.int64], ok: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Return the fewest rows to remove from each class, by trying every subset."""
         fine = counts[ok]
-        subset = (fine[np.newaxis, :, :] <= counts[:, np.newaxis, :]).all(axis=2)
+        subset = np.ones((len(counts), len(fine)), dtype=np.bool_)
+        for column in range(counts.shape[1]):
+            subset &= fine[:, column] <= counts[:, column, np.newaxis]
         most = np.where(subset, fine.sum(axis=1), 0).max(axis=1, initial=0)
         return np.asarray(counts.sum(axis=1) - most)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -206,7 +205,7 @@ def all_histograms(values: int, most: int) -> NDArray[np.int64]:
     >>> all_histograms(2, 1).tolist()
     [[0, 1], [1, 0], [1, 1]]
     """
-    return np.array(list(itertools.product(range(most + 1), repeat=values))[1:], dtype=np.int64)
+    return np.indices((most + 1,) * values).reshape(values, -1).T[1:].astype(np.int64)
 
 
 def as_classes(table: CountTable, histograms: NDArray[np.int64]) -> Classes:

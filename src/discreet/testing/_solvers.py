@@ -42,6 +42,9 @@ PRIVACY = (
 )
 SUPPRESSIONS = ("none", "budget(0.25)", "class-records", "violating-records", "class-values", "violating-values")
 
+_SOLVED: dict[tuple[type[SolverContract], Solver], Iterator[tuple[Problem, Solution]]] = {}
+"""What the tests of a contract have solved so far, and how it goes on."""
+
 
 @dataclass(frozen=True, eq=False)
 class PricedRecoding:
@@ -103,7 +106,12 @@ class SolverContract:
                 return
 
     def solved(self, solver: Solver) -> Iterator[tuple[Problem, Solution]]:
-        """Yield the problems the solver takes, with its solutions."""
+        """Return the problems the solver takes, with its solutions; each is solved once for all tests."""
+        key = (type(self), solver)
+        _SOLVED[key], solved = itertools.tee(_SOLVED.get(key) or self._solve(solver))
+        return solved
+
+    def _solve(self, solver: Solver) -> Iterator[tuple[Problem, Solution]]:
         found = 0
         for problem in self.problems(solver):
             try:
