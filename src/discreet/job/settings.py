@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from discreet.engines import Engine, Format, Missing, MissingSensitive, Order, Shuffle
 from discreet.errors import Argument, UsageError, did_you_mean
+from discreet.job.linked_tables import LinkedTables
 from discreet.job.owner_key import draw_seed
 from discreet.job.parameters import READING
 from discreet.problem import (
@@ -60,6 +61,8 @@ class JobSettings:
     population: Any = None
     sampled_from: SampledFrom | None = None
     """The table that ``data`` was drawn from, for promises that rest on sampling."""
+    tables: LinkedTables | None = None
+    """The tables that ``data`` was joined from, if several are released together."""
     against: tuple[Any, ...] = ()
     """Earlier releases to keep the promises together with."""
     keep: str | Sequence[str] = ()
@@ -122,7 +125,11 @@ class JobSettings:
         switch(given.get("pseudonyms", False), "pseudonyms")
         if given["weights"] is not None and given["population"] is not None:
             raise UsageError("The population is either a table or estimated by weights; leave one of the two out.")
-        given["data"] = _to_read(given["data"], ReadOptions.make({name: arguments.get(name) for name in READING}))
+        reading = ReadOptions.make({name: arguments.get(name) for name in READING})
+        if isinstance(given["data"], Mapping):
+            given["data"] = {name: _to_read(table, reading) for name, table in given["data"].items()}
+        else:
+            given["data"] = _to_read(given["data"], reading)
         given["against"] = _tables(given.get("against"))
         if given["against"] and (given["person"] or given["household"]):
             raise UsageError(

@@ -23,6 +23,7 @@ from discreet.pipeline.audit.population import AuditedPopulation
 from discreet.pipeline.audit.readers import open_table
 from discreet.pipeline.audit.reference import ReferenceValues, make_reference, missing_values, original_counts
 from discreet.pipeline.audit.table import AuditedTable
+from discreet.pipeline.audit.uniqueness import uniqueness
 from discreet.pipeline.audit.verdict import AttributeDisclosure, Audit, Check
 from discreet.problem import PRIVACY, SUPPRESSION, Groups, PrivacyModel, Suppression
 from discreet.problem.hidden_values import HiddenValues, hiding_classes, thresholds
@@ -187,7 +188,7 @@ class AuditRequest:
             checks.append(Check("number of rows", self.rows, classes.rows, classes.rows == self.rows))
         smallest = int(classes.sizes.min()) if classes.sizes.size else 0
         sizes = ClassSizes.of(classes.sizes)
-        unique, together = _uniqueness(table, columns, self.unchanged)
+        unique, together = uniqueness(table, columns, self.unchanged)
         return Audit(
             tuple(checks),
             classes.rows,
@@ -328,32 +329,6 @@ def _models(columns: Sequence[str], privacy: Models) -> list[PrivacyModel]:
     for model in models:
         model.check_key_sets(columns)
     return models
-
-
-def _uniqueness(
-    table: AuditedTable, columns: Sequence[str], unchanged: Sequence[str]
-) -> tuple[dict[str, float], float | None]:
-    """Return the share of rows that each column released unchanged singles out, and all columns together.
-
-    Nothing is promised about these columns, so those that cannot be grouped are not measured.
-    """
-    present = [column for column in unchanged if column in table.columns]
-    if not present:
-        return {}, None
-    try:
-        cells = table.groups({f"c{i}": column for i, column in enumerate([*present, *columns])})
-    except (DiscreetError, pl.exceptions.PolarsError):
-        return {}, None
-    each = {
-        column: _single(cells.filter(pl.col(f"c{i}").is_not_null()).group_by(f"c{i}").agg(pl.col("rows").sum())["rows"])
-        for i, column in enumerate(present)
-    }
-    return each, _single(cells["rows"]) if len(present) > 1 else None
-
-
-def _single(rows: pl.Series) -> float:
-    """Return the share of rows that are alone in their group."""
-    return float((rows == 1).sum()) / max(int(rows.sum()), 1)
 
 
 def _not_suppressed(values: pl.Series, unknown: str | None) -> pl.Series:
