@@ -474,8 +474,13 @@ class Release:
         By default that is ``discreet.key`` in ``$XDG_STATE_HOME/discreet`` or ``~/.local/state/discreet``. Keep it, and
         never hand it over.
         """
+        self._refuse_tables("A certificate")
         file = self.key if key is None else key_file(key)
         return write_certificate(self, as_path(path, "The certificate"), None if file is None else file.make())
+
+    def _refuse_tables(self, what: str) -> None:
+        if self.tables:
+            raise UsageError(f"{what} is of one table, and several were released together.", topic="several-tables")
 
     def mapping(self, path: str | PathLike[str]) -> Path:
         """Write what each value became as JSON, for :func:`discreet.apply_mapping` and ``discreet apply``.
@@ -498,6 +503,7 @@ class Release:
         >>> anonymize(people, quasi_identifiers=["sex", "zip"], privacy="k(5)").policy().to_dict()
         {'privacy': ['k(5)'], 'quasi_identifiers': ['sex', 'zip']}
         """
+        self._refuse_tables("A policy")
         job, known = self.job, hiding(self)
         owners = [job[role] for role in ("person", "household") if job.get(role)]
         if any(is_counted(model) or PRIVACY.make(model).shown != model for model in job["privacy"]):

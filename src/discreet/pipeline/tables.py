@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 from discreet.engines import Engine, FileSource, exactly, layout_of, open_source, relation_of, to_lazy
 from discreet.errors import Argument, AuditError, DataError, UnsupportedCombinationError, UsageError
 from discreet.job.linked_tables import LinkedTable, LinkedTables
-from discreet.job.settings import JobSettings, as_list
+from discreet.job.settings import JobSettings
 from discreet.pipeline.output import check_tables_output
 from discreet.pipeline.undecided_columns import KeptColumn, UndecidedColumns, inspect_columns
-from discreet.problem import Scheme
+from discreet.problem import Groups, PrivacyModel, Scheme
 from discreet.runtime.locations import is_url
 from discreet.runtime.machine_limits import check_room
 from discreet.runtime.plurals import amount, either, listed
@@ -88,7 +88,7 @@ def with_joined_tables(settings: JobSettings) -> JobSettings:
 def _with_presence(settings: JobSettings, presence: Iterable[str]) -> dict[str, Any]:
     """Return the quasi-identifiers with those that say whether a person has rows, and the schemes that go with them."""
     given = settings.quasi_identifiers
-    quasi = dict(given) if isinstance(given, Mapping) else dict.fromkeys(as_list(given))
+    quasi = dict(given) if isinstance(given, Mapping) else dict.fromkeys(_names(given))
     scheme = settings.scheme
     if isinstance(scheme, Scheme) and scheme.is_global and not scheme.uses_hierarchy:
         scheme = dict.fromkeys(quasi, scheme)
@@ -269,7 +269,7 @@ def _joined_names(
 def _named_columns(settings: JobSettings) -> Iterator[str]:
     """Yield the columns that settings give a role."""
     for given in (settings.identifiers, settings.quasi_identifiers, settings.sensitive, settings.keep):
-        yield from (given if isinstance(given, Mapping) else as_list(given))
+        yield from _names(given)
     for given in (settings.types, settings.derive):
         yield from given or ()
     yield from (column for column in (settings.class_attribute, settings.household) if column is not None)
@@ -287,30 +287,47 @@ def _check_absent(settings: JobSettings, tables: Sequence[LinkedTable], presence
     for table in tables:
         if table.name not in presence.values():
             continue
-        own = {*table.columns.values()}
-        given = settings.quasi_identifiers
-        quasi = next((name for name in ([given] if isinstance(given, str) else given) if name in own), None)
+        own = [name for name in table.columns.values() if name != settings.person]
+        quasi = next((name for name in _names(settings.quasi_identifiers) if name in own), None)
         if quasi is not None and settings.missing != "value":
-            raise UsageError(
-                f"Some people have no row in '{table.name}' and so no '{quasi}', for which ",
-                Argument("missing", settings.missing),
-                " would leave them out or refuse them; choose ",
-                Argument("missing", "value"),
-                ", or leave these people out.",
-                column=quasi,
-                topic="several-tables",
-            )
-        secrets = settings.sensitive
-        names = [secrets] if isinstance(secrets, str) else list(secrets)
-        secret = next((name for name in names if name in own), None)
-        if secret is not None and settings.missing_sensitive != "unknown":
-            raise UsageError(
-                f"Some people have no row in '{table.name}' and so no '{secret}', which would count as a value; choose ",
-                Argument("missing_sensitive", "unknown"),
-                ", or leave these people out.",
-                column=secret,
-                topic="several-tables",
-            )
+            raise _absent_error(table.name, quasi, Argument("missing", settings.missing), Argument("missing", "value"))
+        secret = next((name for name in _names(settings.sensitive) if {*name.split("+"), name} & {*own}), None)
+        if secret is None:
+            continue
+        if settings.missing_sensitive != "unknown":
+            given, instead = (Argument("missing_sensitive", each) for each in (settings.missing_sensitive, "unknown"))
+            raise _absent_error(table.name, secret, given, instead)
+        for model in settings.privacy:
+            if model.looks_at_sensitive and getattr(model, "attribute", None) in (None, secret) and _needs_value(model):
+                raise UsageError(
+                    f"Some people have no row in '{table.name}' and so no '{secret}', so that {model.shown} cannot hold "
+                    f"for them; leave these people out, or promise a threshold, as in l+(0.5, {secret}).",
+                    column=secret,
+                    topic="several-tables",
+                )
+
+
+def _absent_error(table: str, column: str, given: Argument, instead: Argument) -> UsageError:
+    return UsageError(
+        f"Some people have no row in '{table}' and so no '{column}', which is not the same as a missing value, so that ",
+        given,
+        " does not go with it; choose ",
+        instead,
+        ", or leave these people out.",
+        column=column,
+        topic="several-tables",
+    )
+
+
+def _needs_value(model: PrivacyModel) -> bool:
+    """Whether a class of which no sensitive value is known breaks a promise, however large it is."""
+    none = np.zeros(0, dtype=np.int64)
+    nobody = Groups(np.array([1_000_000]), none, none, none, np.array([1_000_000, 1_000_000]), of_people=True)
+    return not model.satisfied_by(model.reached(nobody))
+
+
+def _names(given: Any) -> list[str]:
+    return [given] if isinstance(given, str) else list(given)
 
 
 def check_schemes(tables: LinkedTables, schemes: Iterable[Scheme]) -> None:
@@ -355,6 +372,7 @@ def inspect_tables(
         own |= {column.name: column for column in (*found.kept, *found.sensitive)}
     return replace(
         whole,
+        repeated={},
         kept=tuple(_stricter(column, own[column.name]) for column in whole.kept),
         sensitive=tuple(_stricter(column, own[column.name]) for column in whole.sensitive),
     )

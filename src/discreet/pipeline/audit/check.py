@@ -23,6 +23,7 @@ from discreet.pipeline.audit.population import AuditedPopulation
 from discreet.pipeline.audit.readers import open_table
 from discreet.pipeline.audit.reference import ReferenceValues, make_reference, missing_values, original_counts
 from discreet.pipeline.audit.table import AuditedTable
+from discreet.pipeline.audit.tables import ReleasedTables, read_tables
 from discreet.pipeline.audit.uniqueness import uniqueness
 from discreet.pipeline.audit.verdict import AttributeDisclosure, Audit, Check
 from discreet.problem import PRIVACY, SUPPRESSION, Groups, PrivacyModel, Suppression
@@ -63,7 +64,8 @@ def audit(
 ) -> Audit:
     """Check whether a released table, made by any tool, keeps its promises.
 
-    ``data`` is a path, the URL of a table or a frame of any kind. A missing quasi-identifier is a value like any other,
+    ``data`` is a path, the URL of a table or a frame of any kind; or several tables linked by ``person``, as for
+    :func:`discreet.anonymize`, which are joined, and in which it is a quasi-identifier whether a person has a row. A missing quasi-identifier is a value like any other,
     and so is a hidden one (``*``), unless the model says otherwise, as ``k(3, unknown=matches)`` does.
     A missing sensitive value is unknown: it counts in the size of its class, while shares and the number of distinct
     values are those of the known ones. With ``missing_sensitive="value"`` it is a value of its own instead.
@@ -88,6 +90,10 @@ def audit(
     True
     """
     _check_visible(privacy)
+    chosen = EngineChoice(engine, memory_limit, spark)
+    if isinstance(data, Mapping):
+        tables = read_tables(data, person, chosen)
+        data, quasi_identifiers, chosen = tables.joined, _with_presence(quasi_identifiers, tables), EngineChoice()
     return AuditRequest(
         quasi_identifiers=quasi_identifiers,
         privacy=privacy,
@@ -101,7 +107,7 @@ def audit(
         person=person,
         weights=weights,
         population=population,
-        engine=EngineChoice(engine, memory_limit, spark),
+        engine=chosen,
         notices_marks=True,
     ).check(data)
 
@@ -336,6 +342,13 @@ def _not_suppressed(values: pl.Series, unknown: str | None) -> pl.Series:
     if unknown is None:
         return pl.repeat(True, len(values), dtype=pl.Boolean, eager=True)
     return values.cast(pl.String).ne_missing(unknown)
+
+
+def _with_presence(quasi_identifiers: Any, tables: ReleasedTables) -> dict[str, Any]:
+    """Return the quasi-identifiers of joined tables: whether a person has a row in a table is one of them."""
+    given = quasi_identifiers if isinstance(quasi_identifiers, Mapping) else None
+    named = dict(given) if given is not None else dict.fromkeys(_names(quasi_identifiers, "quasi-identifiers"))
+    return {**named, **dict.fromkeys(tables.presence)}
 
 
 def _key_set_check(model: PrivacyModel, columns: Sequence[str], classes: ReleasedClasses) -> Check | None:

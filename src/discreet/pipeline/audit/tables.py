@@ -21,6 +21,7 @@ from discreet.pipeline.audit.uniqueness import uniqueness
 from discreet.pipeline.audit.values import by_name
 from discreet.runtime.locations import is_url
 from discreet.runtime.plurals import amount
+from discreet.runtime.read_options import EngineChoice
 
 __all__ = ["ReleasedTables", "read_tables"]
 
@@ -35,8 +36,17 @@ class ReleasedTables(NamedTuple):
     """Columns that say whether a person has rows in a table, if some people have none."""
 
 
-def read_tables(tables: Mapping[str, Any], person: str | None) -> ReleasedTables:
+def read_tables(
+    tables: Mapping[str, Any], person: str | None, engine: EngineChoice | None = None
+) -> ReleasedTables:
     """Read and join tables; refuse rows of people who are not in the first one, or are there several times."""
+    if engine is not None and engine.name not in ("auto", "polars"):
+        raise UsageError(
+            f"Several tables are joined in memory, not by {engine.name}; leave out ",
+            Argument("engine"),
+            ".",
+            topic="several-tables",
+        )
     if person is None:
         raise UsageError(
             "Several tables are linked by the column that says whose rows they are; name it with ",
