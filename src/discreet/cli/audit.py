@@ -46,7 +46,7 @@ Examples:
       --hierarchy 'zip=mask(digits=5)'
   discreet audit safe.csv --qi zip,sex -k 5 --hierarchy 'zip=mask(digits=5)' \\
       --reference people.csv --with safe-2025.csv
-  discreet audit safe/people.csv --table visits=safe/visits.csv --person patient_id \\
+  discreet audit safe/patients.csv --table visits=safe/visits.csv --person patient_id \\
       --qi age,sex,zip --sensitive diagnosis -k 5
   discreet audit safe.csv --certificate certificate.json
   discreet audit safe.csv --certificate certificate.json --key discreet.key --input people.csv

@@ -280,7 +280,11 @@ class Job(BaseModel):
 
         forms = [*self.quasi_identifiers.values(), *self.sensitive.values()]
         trees = [split_sheet(self._folder / str(form))[0] for form in forms if form is not None and _is_path(form)]
-        tables = [*(self.tables.values() or [self.input]), *([] if self.population is None else [self.population]), *self.against]
+        tables = [
+            *(self.tables.values() or [self.input]),
+            *([] if self.population is None else [self.population]),
+            *self.against,
+        ]
         return [*(path for location in tables for path in files_at(resolve_location(location, self._folder))), *trees]
 
     def _hierarchies(self, forms: Mapping[str, HierarchyForm]) -> dict[str, Any]:

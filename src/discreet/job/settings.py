@@ -61,7 +61,7 @@ class JobSettings:
     population: Any = None
     sampled_from: SampledFrom | None = None
     """The table that ``data`` was drawn from, for promises that rest on sampling."""
-    tables: LinkedTables | None = None
+    linked: LinkedTables | None = None
     """The tables that ``data`` was joined from, if several are released together."""
     against: tuple[Any, ...] = ()
     """Earlier releases to keep the promises together with."""

@@ -78,7 +78,8 @@ def make_release(
     promises = _promises(prepared, problem, solution, counted, recoding)
     if prepared.earlier is not None:
         promises = replace(promises, together=prepared.earlier.checker(problem.privacy, lambda: original.released_as))
-    linked, tables = prepared.settings.tables, {}
+    linked = prepared.settings.linked
+    tables: dict[str, Any] = {}
     if linked is not None:
         assert target is None or isinstance(target, TablesOutput)
         table, verdict, tables = publish_tables(prepared.source, recoding, promises, linked, target, prepared.clock)
@@ -247,7 +248,7 @@ def _notes(
             *measured,
             *prepared.undecided.notes(),
             *about_people(schema, counted),
-            *about_tables(prepared.settings.tables),
+            *about_tables(prepared.settings.linked),
             *map(Private if suppressed else str, about_values(schema, problem, counted)),
             *([] if prepared.earlier is None else prepared.earlier.notes(problem, prepared.settings.suppression)),
             *about_drawn_rows(prepared.settings, problem.whole.n + counted.dropped),

@@ -94,7 +94,7 @@ class Prepared:
             "quasi_identifiers": {
                 name: domain.given
                 for name, domain in self.counted.domains.items()
-                if settings.tables is None or name not in settings.tables.presence
+                if settings.linked is None or name not in settings.linked.presence
             },
             "sensitive": {name: self.trees.get(name) for name in schema.sensitive},
             "class_attribute": schema.class_attribute,
@@ -149,10 +149,10 @@ def prepare(settings: JobSettings, *, for_front: bool = False) -> Prepared:
         confirmed = [*schema.keep, *kept_index]
         undecided = None
         if schema.owners:  # their values are searched for in other columns, and only then become numbers
-            if settings.tables is None:
+            if settings.linked is None:
                 undecided = _inspect(source, schema, confirmed, with_index=target is None)
             else:
-                undecided = inspect_tables(settings.tables, source, data, schema, confirmed)
+                undecided = inspect_tables(settings.linked, source, data, schema, confirmed)
             source.number_people(schema.owners if schema.pseudonyms else [str(schema.unit)])
         people = None
         if population is not None:
@@ -204,8 +204,8 @@ def _inspect(source: Source, schema: Schema, confirmed: Sequence[str], *, with_i
 def build_problem(prepared: Prepared, privacy: Sequence[PrivacyModel | str]) -> Problem:
     """Return the problem of making a table keep some promises with the choices of the settings."""
     settings = prepared.settings
-    if settings.tables is not None:
-        check_schemes(settings.tables, prepared.schemes.values())
+    if settings.linked is not None:
+        check_schemes(settings.linked, prepared.schemes.values())
     _check_marks(prepared)
     return Problem.build(
         _with_grids(prepared),
@@ -304,8 +304,8 @@ def _target(settings: JobSettings) -> Target | TablesOutput | None:
     """Return where the release goes, checked."""
     if settings.output is None:
         return None
-    if settings.tables is not None:
-        tables = {table.name: table.data for table in settings.tables.tables}
+    if settings.linked is not None:
+        tables = {table.name: table.data for table in settings.linked.tables}
         folder = check_tables_output(settings.output, tables, overwrite=settings.overwrite)
         return replace(folder, shuffle=settings.shuffle)
     for table in settings.against:
@@ -363,16 +363,16 @@ def _check_missing_codes(source: Source, schema: Schema) -> None:
 
 def _stamp(settings: JobSettings) -> FileStamp | None:
     """Stamp the files of the input; None if it is a frame or a table of a database."""
-    if settings.tables is None:
+    if settings.linked is None:
         return FileStamp.of(settings.table)
-    return FileStamp.of_all([table.data for table in settings.tables.tables])
+    return FileStamp.of_all([table.data for table in settings.linked.tables])
 
 
 def _inputs(settings: JobSettings) -> dict[str, Any]:
     """Return the table, or the tables, with the keys of a job file."""
-    if settings.tables is None:
+    if settings.linked is None:
         return {"input": _location_text(settings.table)}
-    tables = {table.name: _location_text(table.data) for table in settings.tables.tables}
+    tables = {table.name: _location_text(table.data) for table in settings.linked.tables}
     return {"input": next(iter(tables.values())), "tables": tables}
 
 

@@ -12,7 +12,7 @@ from discreet.engines import EagerSource, InMemorySource, Recoding, Shuffle, Sou
 from discreet.job.linked_tables import LinkedTables
 from discreet.pipeline.audit import Audit, read_tables, uniqueness_of_tables
 from discreet.pipeline.clock import Clock
-from discreet.pipeline.output import TablesOutput, Written, like_input
+from discreet.pipeline.output import TablesOutput, like_input
 from discreet.pipeline.publish import Promises
 from discreet.pipeline.staging import ReadBack, Staged, staging_tables
 from discreet.pipeline.tables import blanked, divided

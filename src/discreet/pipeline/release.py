@@ -65,8 +65,8 @@ from discreet.runtime.plurals import units
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from discreet.job.linked_tables import LinkedTables
     from discreet.evaluate import AttackReport, FoundPerson, RiskReport, UtilityReport
+    from discreet.job.linked_tables import LinkedTables
     from discreet.pipeline.release_stats import ReleaseStats
     from discreet.report.sections.evaluations import Measured
     from discreet.solve import Progress, Status

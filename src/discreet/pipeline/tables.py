@@ -32,7 +32,15 @@ from discreet.schema import Hierarchy, Schema
 if TYPE_CHECKING:
     from discreet.engines import Source
 
-__all__ = ["about_tables", "blanked", "check_schemes", "divided", "inspect_tables", "refuse_tables", "with_joined_tables"]
+__all__ = [
+    "about_tables",
+    "blanked",
+    "check_schemes",
+    "divided",
+    "inspect_tables",
+    "refuse_tables",
+    "with_joined_tables",
+]
 
 _NAME = re.compile(r"\w[\w -]*")
 _CELL = 16
@@ -57,8 +65,7 @@ def with_joined_tables(settings: JobSettings) -> JobSettings:
     rows = _joined_rows(frames, person)
     columns = _joined_names(frames, person, settings)
     tables = tuple(
-        LinkedTable(name, settings.data[name], columns[name], rows[name], layout)
-        for name, (_, layout) in read.items()
+        LinkedTable(name, settings.data[name], columns[name], rows[name], layout) for name, (_, layout) in read.items()
     )
     first = tables[0].name
     joined = pl.concat(
@@ -78,7 +85,7 @@ def with_joined_tables(settings: JobSettings) -> JobSettings:
     return replace(
         settings,
         data=joined.with_columns(marks),
-        tables=LinkedTables(person, tables, presence),
+        linked=LinkedTables(person, tables, presence),
         pseudonyms=True,
         engine=Engine(),
         **({} if not presence else _with_presence(settings, presence)),
@@ -102,7 +109,8 @@ def _checked(settings: JobSettings) -> str:
     for name in tables:
         if not isinstance(name, str) or not _NAME.fullmatch(name):
             raise UsageError(
-                f"'{name}' is no name for a table; use letters, digits and spaces, as in visits.", topic="several-tables"
+                f"'{name}' is no name for a table; use letters, digits and spaces, as in visits.",
+                topic="several-tables",
             )
     if len(tables) < 2:
         raise UsageError(
@@ -204,9 +212,7 @@ def _joined_rows(frames: Mapping[str, pl.DataFrame], person: str) -> dict[str, N
     return {**rows, **{name: joined[name].fill_null(-1).to_numpy() for name in others}}
 
 
-def _owners(
-    book: pl.DataFrame, people: str, name: str, frame: pl.DataFrame, person: str
-) -> NDArray[np.int64]:
+def _owners(book: pl.DataFrame, people: str, name: str, frame: pl.DataFrame, person: str) -> NDArray[np.int64]:
     """Return the person of each row of a table; refuse rows of people who are not in the table of people."""
     keys = _key(frame, person)
     if keys.dtype != book.schema["key"]:
@@ -236,9 +242,7 @@ def _key(frame: pl.DataFrame, person: str) -> pl.Series:
     return values.cast(pl.Int64) if values.dtype.is_integer() and values.dtype != pl.UInt64 else values
 
 
-def _joined_names(
-    frames: Mapping[str, pl.DataFrame], person: str, settings: JobSettings
-) -> dict[str, dict[str, str]]:
+def _joined_names(frames: Mapping[str, pl.DataFrame], person: str, settings: JobSettings) -> dict[str, dict[str, str]]:
     """Return the names of the columns of each table in the joined table: ``visits.age`` where several have one."""
     counts = Counter(column for frame in frames.values() for column in frame.columns if column != person)
     for column in _named_columns(settings):
@@ -270,8 +274,7 @@ def _named_columns(settings: JobSettings) -> Iterator[str]:
     """Yield the columns that settings give a role."""
     for given in (settings.identifiers, settings.quasi_identifiers, settings.sensitive, settings.keep):
         yield from _names(given)
-    for given in (settings.types, settings.derive):
-        yield from given or ()
+    yield from (*(settings.types or ()), *settings.derive)
     yield from (column for column in (settings.class_attribute, settings.household) if column is not None)
 
 
@@ -291,17 +294,19 @@ def _check_absent(settings: JobSettings, tables: Sequence[LinkedTable], presence
         quasi = next((name for name in _names(settings.quasi_identifiers) if name in own), None)
         if quasi is not None and settings.missing != "value":
             raise _absent_error(table.name, quasi, Argument("missing", settings.missing), Argument("missing", "value"))
-        secret = next((name for name in _names(settings.sensitive) if {*name.split("+"), name} & {*own}), None)
-        if secret is None:
-            continue
-        if settings.missing_sensitive != "unknown":
-            given, instead = (Argument("missing_sensitive", each) for each in (settings.missing_sensitive, "unknown"))
-            raise _absent_error(table.name, secret, given, instead)
-        for model in settings.privacy:
-            if model.looks_at_sensitive and getattr(model, "attribute", None) in (None, secret) and _needs_value(model):
+        for secret in _names(settings.sensitive):
+            if not {secret, *secret.split("+")} & {*own}:
+                continue
+            if settings.missing_sensitive != "unknown":
+                given, instead = (
+                    Argument("missing_sensitive", each) for each in (settings.missing_sensitive, "unknown")
+                )
+                raise _absent_error(table.name, secret, given, instead)
+            broken = next((model for model in settings.privacy if _needs_value(model, secret)), None)
+            if broken is not None:
                 raise UsageError(
-                    f"Some people have no row in '{table.name}' and so no '{secret}', so that {model.shown} cannot hold "
-                    f"for them; leave these people out, or promise a threshold, as in l+(0.5, {secret}).",
+                    f"Some people have no row in '{table.name}', and so no value in '{secret}', so that {broken.shown} "
+                    f"cannot hold for them; leave these people out, or promise a threshold, as in l+(0.5, {secret}).",
                     column=secret,
                     topic="several-tables",
                 )
@@ -309,9 +314,9 @@ def _check_absent(settings: JobSettings, tables: Sequence[LinkedTable], presence
 
 def _absent_error(table: str, column: str, given: Argument, instead: Argument) -> UsageError:
     return UsageError(
-        f"Some people have no row in '{table}' and so no '{column}', which is not the same as a missing value, so that ",
+        f"Some people have no row in '{table}', and so no value in '{column}', which ",
         given,
-        " does not go with it; choose ",
+        " would take for a missing one; choose ",
         instead,
         ", or leave these people out.",
         column=column,
@@ -319,8 +324,10 @@ def _absent_error(table: str, column: str, given: Argument, instead: Argument) -
     )
 
 
-def _needs_value(model: PrivacyModel) -> bool:
-    """Whether a class of which no sensitive value is known breaks a promise, however large it is."""
+def _needs_value(model: PrivacyModel, column: str) -> bool:
+    """Whether a class of which no value of a sensitive column is known breaks a promise, however large it is."""
+    if not model.looks_at_sensitive or getattr(model, "attribute", None) not in (None, column):
+        return False
     none = np.zeros(0, dtype=np.int64)
     nobody = Groups(np.array([1_000_000]), none, none, none, np.array([1_000_000, 1_000_000]), of_people=True)
     return not model.satisfied_by(model.reached(nobody))

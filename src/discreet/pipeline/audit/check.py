@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from discreet.errors import Argument, DiscreetError, UsageError
+from discreet.errors import Argument, UsageError
 from discreet.pipeline.audit.classes import ReleasedClasses, read_classes
 from discreet.pipeline.audit.key_sets import measure_key_sets
 from discreet.pipeline.audit.matches import count_matches
@@ -22,7 +22,6 @@ from discreet.pipeline.audit.people import RowOwners
 from discreet.pipeline.audit.population import AuditedPopulation
 from discreet.pipeline.audit.readers import open_table
 from discreet.pipeline.audit.reference import ReferenceValues, make_reference, missing_values, original_counts
-from discreet.pipeline.audit.table import AuditedTable
 from discreet.pipeline.audit.tables import ReleasedTables, read_tables
 from discreet.pipeline.audit.uniqueness import uniqueness
 from discreet.pipeline.audit.verdict import AttributeDisclosure, Audit, Check
@@ -64,9 +63,10 @@ def audit(
 ) -> Audit:
     """Check whether a released table, made by any tool, keeps its promises.
 
-    ``data`` is a path, the URL of a table or a frame of any kind; or several tables linked by ``person``, as for
-    :func:`discreet.anonymize`, which are joined, and in which it is a quasi-identifier whether a person has a row. A missing quasi-identifier is a value like any other,
-    and so is a hidden one (``*``), unless the model says otherwise, as ``k(3, unknown=matches)`` does.
+    ``data`` is a path, the URL of a table or a frame of any kind. Several tables linked by ``person``, as for
+    :func:`discreet.anonymize`, are joined; whether a person has a row in one of them is a quasi-identifier. A missing
+    quasi-identifier is a value like any other, and so is a hidden one (``*``), unless the model says otherwise, as
+    ``k(3, unknown=matches)`` does.
     A missing sensitive value is unknown: it counts in the size of its class, while shares and the number of distinct
     values are those of the known ones. With ``missing_sensitive="value"`` it is a value of its own instead.
 

@@ -36,9 +36,7 @@ class ReleasedTables(NamedTuple):
     """Columns that say whether a person has rows in a table, if some people have none."""
 
 
-def read_tables(
-    tables: Mapping[str, Any], person: str | None, engine: EngineChoice | None = None
-) -> ReleasedTables:
+def read_tables(tables: Mapping[str, Any], person: str | None, engine: EngineChoice | None = None) -> ReleasedTables:
     """Read and join tables; refuse rows of people who are not in the first one, or are there several times."""
     if engine is not None and engine.name not in ("auto", "polars"):
         raise UsageError(
@@ -71,7 +69,8 @@ def read_tables(
     joined = frames[people]
     if joined[person].null_count() or joined[person].n_unique() < joined.height:
         raise DataError(
-            f"The table '{people}' does not have one row for each person in '{person}'; name the table of people first.",
+            f"The table '{people}' does not have one row for each person in '{person}'; name the table of people "
+            "first.",
             column=person,
             topic="several-tables",
         )
@@ -110,7 +109,8 @@ def _rows(name: str, table: Any) -> pl.DataFrame:
         return table
     import narwhals as nw
 
-    return nw.from_native(table, eager_only=True).to_polars()
+    frame: pl.DataFrame = nw.from_native(table, eager_only=True).to_polars()
+    return frame
 
 
 def uniqueness_of_tables(
