@@ -158,6 +158,7 @@ class JobSettings:
 
     def describe_search(self) -> dict[str, Any]:
         """Return what was searched for, with the keys of a job file; optional keys only where they were used."""
+        presence = () if self.linked is None else self.linked.presence
         return {
             "privacy": [model.text for model in self.privacy],
             "cost": self.given_cost if self.priorities else self.cost,
@@ -167,7 +168,7 @@ class JobSettings:
             **({"priorities": dict(self.priorities)} if self.priorities else {}),
             **({"keep_at_least": dict(self.keep_at_least)} if self.keep_at_least else {}),
             "min_levels": self.min_levels,
-            "max_levels": self.max_levels,
+            "max_levels": {name: level for name, level in self.max_levels.items() if name not in presence},
             "time_limit": self.time_limit,
             **({} if self.threads is None else {"threads": self.threads}),
             **({} if self.order == "random" else {"order": self.order}),

@@ -27,7 +27,8 @@ from discreet.problem import Groups, PrivacyModel, Scheme
 from discreet.runtime.locations import is_url
 from discreet.runtime.machine_limits import check_room
 from discreet.runtime.plurals import amount, either, listed
-from discreet.schema import Hierarchy, Schema
+from discreet.schema import Schema
+from discreet.schema.builders.flat import flat
 
 if TYPE_CHECKING:
     from discreet.engines import Source
@@ -93,14 +94,17 @@ def with_joined_tables(settings: JobSettings) -> JobSettings:
 
 
 def _with_presence(settings: JobSettings, presence: Iterable[str]) -> dict[str, Any]:
-    """Return the quasi-identifiers with those that say whether a person has rows, and the schemes that go with them."""
+    """Return the quasi-identifiers with those that say whether a person has rows, which are never generalized."""
     given = settings.quasi_identifiers
     quasi = dict(given) if isinstance(given, Mapping) else dict.fromkeys(_names(given))
     scheme = settings.scheme
     if isinstance(scheme, Scheme) and scheme.is_global and not scheme.uses_hierarchy:
         scheme = dict.fromkeys(quasi, scheme)
-    leaves = Hierarchy([["yes", "no"]], np.array([[0, 1]], dtype=np.int32))  # no root: never generalized
-    return {"quasi_identifiers": {**quasi, **dict.fromkeys(presence, leaves)}, "scheme": scheme}
+    return {
+        "quasi_identifiers": {**quasi, **dict.fromkeys(presence, flat())},
+        "scheme": scheme,
+        "max_levels": {**settings.max_levels, **dict.fromkeys(presence, 0)},
+    }
 
 
 def _checked(settings: JobSettings) -> str:
