@@ -45,7 +45,7 @@ _MODULES = {
     "discreet.report.check_result": ("CheckResult",),
     "discreet.report.comparison": ("Comparison",),
     "discreet.runtime.table_path": ("table",),
-    "discreet.samples": ("sample", "sample_visits"),
+    "discreet.samples": ("sample", "sample_tables", "sample_visits"),
     "discreet.schema": ("Builder", "Hierarchy", "Interval", "ValueSet", "parse_block"),
     "discreet.solve": ("Budget", "Combination", "Progress", "combinations"),
 }

@@ -67,6 +67,7 @@ from discreet.report.check_result import CheckResult as CheckResult
 from discreet.report.comparison import Comparison as Comparison
 from discreet.runtime.table_path import table as table
 from discreet.samples import sample as sample
+from discreet.samples import sample_tables as sample_tables
 from discreet.samples import sample_visits as sample_visits
 from discreet.schema import Builder as Builder
 from discreet.schema import Hierarchy as Hierarchy
@@ -179,6 +180,7 @@ __all__ = [
     "ranges",
     "rounding",
     "sample",
+    "sample_tables",
     "sample_visits",
     "table",
     "top",

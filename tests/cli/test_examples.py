@@ -17,9 +17,14 @@ IDENTIFIERS = "--identifiers person_id,name,income"
 SAFE = f"anonymize people.csv -o safe.csv -k 5 --suppression 'budget(10%)' {IDENTIFIERS}"
 MASKED = "--hierarchy 'zip=mask(digits=5)'"
 JOB = f"anonymize people.csv -o safe.csv --dry-run --qi sex,education {IDENTIFIERS},birth_date,zip"
+VISITS = "sample --visits -n 2000 --people patients.csv -o visits.csv"
 BEFORE = {
+    "anonymize": [VISITS],
     "apply": ["sample -n 400 --seed 9 -o more.csv", "sample -n 400 -o duckdb:///clinic.duckdb?table=people"],
     "audit": [
+        VISITS,
+        "anonymize patients.csv --table visits=visits.csv --person patient_id -o safe/ --qi age,sex,zip -k 5 "
+        "--sensitive diagnosis --identifiers household_id,visit_date --keep department --suppression 'budget(10%)'",
         "sample -n 3000 --seed 4 -o everybody.csv",
         "hierarchy make people.csv --column diagnosis -o diagnosis.csv",
         f"{SAFE},birth_date --qi zip,sex,education,city --sensitive diagnosis {MASKED} -l 3 --key discreet.key "

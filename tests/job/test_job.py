@@ -59,7 +59,7 @@ def test_yaml_without_surprises(tmp_path: Path) -> None:
     ("fields", "sentence"),
     [
         ({"inptu": "a"}, "There is no key 'inptu'; did you mean 'input'?"),
-        ({"zzz": 1}, "There is no key 'zzz'; the keys are input, output"),
+        ({"zzz": 1}, "There is no key 'zzz'; the keys are input, tables"),
         ({"input": 3}, "The key 'input' must be text."),
         ({"quasi_identifiers": ["a", "a"]}, "The key 'quasi_identifiers' names the column 'a' twice."),
         ({"quasi_identifiers": {}}, "The key 'quasi_identifiers' must not be empty."),
@@ -207,10 +207,10 @@ def test_settings_have_the_parameters_of_a_job() -> None:
     settings = {item.name for item in dataclasses.fields(JobSettings)}
     in_engine = {"memory_limit", "spark"}
     written = set(TARGETS) - {"output", "key"}
-    found = {"data", "given_cost", "any_scheme", "read_as", "sampled_from"}
-    assert set(PARAMETERS) - in_engine - written - {"input", *READING} == settings - found
+    found = {"data", "linked", "given_cost", "any_scheme", "read_as", "sampled_from"}
+    assert set(PARAMETERS) - in_engine - written - {"input", "tables", *READING} == settings - found
     arguments = set(inspect.signature(anonymize).parameters)
-    assert set(PARAMETERS) - written - {"input"} == arguments - {"data", "progress", "budget"}
+    assert set(PARAMETERS) - written - {"input", "tables"} == arguments - {"data", "progress", "budget"}
 
 
 @pytest.mark.parametrize("threads", [0, -1, 1.5, True, "2"])

@@ -31,6 +31,7 @@ search:       ``level_vectors(table)``, ``recode(table, levels, ok)``, ``search(
               partitions of any scheme
 people:       ``crowd(table, rows, person, column)``, ``crowd_ok(text, hierarchy, whole)``, ``alike(…)``,
               ``suppress_classes(…)``, ``suppress_people(…)``, ``search_people(…)``: promises that count people
+tables:       ``join_tables(tables, person)``, ``whole_links(tables, person)``, where tables are lists of rows
 key sets:     ``key_classes(table, levels, key_set, rows)``, ``keeps(table, levels, key_sets, rows)``,
               ``kept_rows(table, levels, key_sets, ok)``, ``search_key_sets(table, recodings, key_sets, models, kind,
               limit, cost, column, **options)`` tries all recodings it is given
@@ -53,3 +54,4 @@ from naive.recoding import *
 from naive.schemes import *
 from naive.searches import *
 from naive.suppression import *
+from naive.tables import *

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["AssistantTools"]
 
-_INPUTS = ("input", "population", "against")
+_INPUTS = ("input", "tables", "population", "against")
 _OUTPUTS = ("output", "report", "protection_page", "certificate")
 _FOR_THE_OWNER = ("internal_page", "key", "mapping", "overwrite", "seed", "spark")
 """Keys of a job that an assistant may not set: they are secret, or reach beyond the folder."""
@@ -134,6 +134,7 @@ class AssistantTools:
         job._folder = self.folder
         for key in (*_INPUTS, *_OUTPUTS):
             given = getattr(job, key)
+            given = [*given.values()] if isinstance(given, dict) else given
             for path in given if isinstance(given, list) else [given]:
                 if path is not None:
                     self._inside(path)

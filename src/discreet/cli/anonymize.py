@@ -41,6 +41,9 @@ Examples:
       --identifiers person_id,name,birth_date,income
   discreet anonymize people.csv --qi sex,education,marital_status -k 5 -o safe.csv \\
       --scheme subtree --scheme marital_status=set --identifiers person_id,name,birth_date,zip,income
+  discreet anonymize patients.csv --table visits=visits.csv --person patient_id -o safe/ \\
+      --qi age,sex,zip --sensitive diagnosis -k 5 -l 2 --suppression 'budget(10%)' \\
+      --identifiers household_id,visit_date --keep department
   discreet anonymize people.csv --qi birth_date,sex,zip -k 5 -o safe.csv \\
       --priority zip=10 --priority birth_date=5 --keep-at-least zip=2 --suppression 'budget(5%)' \\
       --identifiers person_id,name,income
@@ -61,6 +64,7 @@ role, or confirm with --keep that it is released as it is. Ctrl-C ends the searc
     metavar="FILE",
     help="Where to write the release: a file, a folder/ or a database table.",
 )
+@job_options("tables")
 @table_options
 @privacy_options
 @job_options(

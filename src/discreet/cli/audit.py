@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -45,13 +46,15 @@ Examples:
       --hierarchy 'zip=mask(digits=5)'
   discreet audit safe.csv --qi zip,sex -k 5 --hierarchy 'zip=mask(digits=5)' \\
       --reference people.csv --with safe-2025.csv
+  discreet audit safe/patients.csv --table visits=safe/visits.csv --person patient_id \\
+      --qi age,sex,zip --sensitive diagnosis -k 5
   discreet audit safe.csv --certificate certificate.json
   discreet audit safe.csv --certificate certificate.json --key discreet.key --input people.csv
 
 The exit code is 0 if every promise is kept, and 5 if not.""",
 )
 @click.argument("file", metavar="FILE")
-@job_options("quasi_identifiers", "sensitive")
+@job_options("tables", "quasi_identifiers", "sensitive")
 @privacy_options
 @option(
     "--reference",
@@ -164,8 +167,9 @@ def _audit(file: str, options: Mapping[str, Any]) -> Audit:
         "memory_limit",
         "spark",
     )
+    others = pairs("--table", options["tables"])
     return audit_table(
-        file,
+        {Path(file).name.partition(".")[0]: file, **others} if others else file,
         quasi_identifiers={name: trees.get(name) for name in once("--qi", quasi)},
         privacy=models,
         sensitive={name: trees.get(name) for name in once("--sensitive", sensitive)},
@@ -202,6 +206,7 @@ def _verify(file: str, options: Mapping[str, Any]) -> Verification:
         "reference",
         "unknown",
         "suppression",
+        "tables",
         "person",
         "weights",
     )

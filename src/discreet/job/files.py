@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from os import PathLike
@@ -31,6 +32,14 @@ class FileStamp:
             return None
         files = [(path.resolve(), path.stat()) for path in sorted(files_of(location))]
         return cls(Path(location).name, tuple((path, facts.st_size, facts.st_mtime_ns) for path, facts in files))
+
+    @classmethod
+    def of_all(cls, locations: Sequence[Any]) -> FileStamp | None:
+        """Stamp the files of several tables; None if one of them is no file."""
+        stamps = [stamp for stamp in map(cls.of, locations) if stamp is not None]
+        if len(stamps) < len(locations):
+            return None
+        return cls(", ".join(stamp.name for stamp in stamps), tuple(file for stamp in stamps for file in stamp.files))
 
     @property
     def paths(self) -> list[Path]:

@@ -17,7 +17,7 @@ from discreet.errors import DiscreetError, UsageError
 from discreet.job.file_fields import HierarchyForm, Roles, Texts, explain_fields
 from discreet.job.owner_key import KEY_FILE, draw_seed
 from discreet.job.parameters import NOT_OF_FRONTS, TARGETS
-from discreet.runtime.locations import TableLocation, as_path, is_url, rebase_location, resolve_location
+from discreet.runtime.locations import TableLocation, TableUrl, as_path, is_url, rebase_location, resolve_location
 from discreet.runtime.table_path import split_sheet
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ __all__ = ["Job"]
 _PATHS = (
     *(
         "input",
+        "tables",
         "output",
         "population",
         "against",
@@ -43,6 +44,7 @@ _PATHS = (
 )
 _ROLES = ("quasi_identifiers", "sensitive")
 _OPTIONAL: dict[str, Any] = {
+    "tables": {},
     "seed": None,
     "threads": None,
     "person": None,
@@ -87,6 +89,7 @@ class Job(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     input: str
+    tables: dict[str, str] = Field(default_factory=dict)
     output: str | None = None
     identifiers: Texts = Field(default_factory=list)
     quasi_identifiers: Roles = Field(min_length=1)
@@ -139,7 +142,7 @@ class Job(BaseModel):
 
     def __init__(self, **fields: Any) -> None:
         try:
-            super().__init__(**fields)
+            super().__init__(**_with_all_tables(fields))
         except ValidationError as error:
             raise UsageError(
                 explain_fields(error, "job", list(type(self).model_fields), _OTHER_NAMES), topic="job-file"
@@ -174,6 +177,8 @@ class Job(BaseModel):
         for role in _ROLES:
             if all(form is None for form in fields.get(role, {}).values()):
                 fields[role] = list(fields.get(role, ()))
+        if self.tables:
+            del fields["input"], fields["pseudonyms"]  # the first table, and what several always have
         fields = {key: value for key, value in fields.items() if value != []}
         for_editors = for_editors and path.suffix.lower() != ".json"
         write_fields(path, fields, private=self.private, schema=SCHEMA_FILE if for_editors else None)
@@ -238,10 +243,10 @@ class Job(BaseModel):
         names = [
             name
             for name in type(self).model_fields
-            if name not in (*TARGETS, *_ROLES, "input", "population", "against")
+            if name not in (*TARGETS, *_ROLES, "input", "tables", "population", "against")
         ]
         return {
-            "data": resolve_location(self.input, self._folder),
+            "data": self.located_tables() or resolve_location(self.input, self._folder),
             "population": self.locate(self.population),
             "against": [resolve_location(each, self._folder) for each in self.against],
             **{role: self._hierarchies(getattr(self, role)) for role in _ROLES},
@@ -260,6 +265,10 @@ class Job(BaseModel):
         """Return the location of a table that the job names."""
         return None if location is None else resolve_location(location, self._folder)
 
+    def located_tables(self) -> dict[str, TableLocation]:
+        """Return the location of each table, if the job is about several."""
+        return {name: resolve_location(location, self._folder) for name, location in self.tables.items()}
+
     def located_input(self) -> TableLocation:
         """Return the location of the input, equal for two jobs about the same file."""
         location = resolve_location(self.input, self._folder)
@@ -271,7 +280,11 @@ class Job(BaseModel):
 
         forms = [*self.quasi_identifiers.values(), *self.sensitive.values()]
         trees = [split_sheet(self._folder / str(form))[0] for form in forms if form is not None and _is_path(form)]
-        tables = [self.input, *([] if self.population is None else [self.population]), *self.against]
+        tables = [
+            *(self.tables.values() or [self.input]),
+            *([] if self.population is None else [self.population]),
+            *self.against,
+        ]
         return [*(path for location in tables for path in files_at(resolve_location(location, self._folder))), *trees]
 
     def _hierarchies(self, forms: Mapping[str, HierarchyForm]) -> dict[str, Any]:
@@ -285,6 +298,8 @@ class Job(BaseModel):
         def follow(location: Any) -> Any:
             if isinstance(location, list):
                 return [follow(each) for each in location]
+            if isinstance(location, dict):
+                return {name: follow(each) for name, each in location.items()}
             return None if location is None else rebase_location(location, self._folder, folder)
 
         other = self.model_copy(
@@ -298,6 +313,22 @@ class Job(BaseModel):
         )
         other._folder = folder
         return other
+
+
+def _with_all_tables(fields: dict[str, Any]) -> dict[str, Any]:
+    """Return fields in which ``tables`` has all tables if there are several, and ``input`` is the first of them."""
+    tables, read = fields.get("tables"), fields.get("input")
+    if not isinstance(tables, dict) or not tables:
+        return fields
+    if isinstance(read, str) and read != next(iter(tables.values())):
+        name = TableUrl.parse(read).table.name if is_url(read) else Path(read).name.partition(".")[0]
+        if name in tables:
+            raise UsageError(
+                f"Two tables would be called '{name}', which is the name of the input; give the other another name.",
+                topic="several-tables",
+            )
+        tables = {name: read, **tables}
+    return {**fields, "tables": tables, "input": next(iter(tables.values())), "pseudonyms": True}
 
 
 def _pipeline(module: str) -> Any:

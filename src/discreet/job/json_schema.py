@@ -37,7 +37,7 @@ def job_schema() -> dict[str, Any]:
 
     >>> schema = job_schema()
     >>> schema["required"], schema["properties"]["engine"]["enum"]
-    (['input', 'quasi_identifiers', 'privacy'], ['auto', 'polars', 'duckdb', 'spark'])
+    (['quasi_identifiers', 'privacy'], ['auto', 'polars', 'duckdb', 'spark'])
     """
     from discreet.job.job import Job
 
@@ -47,7 +47,9 @@ def job_schema() -> dict[str, Any]:
     for name, parameter in PARAMETERS.items():
         if parameter.choices and name in properties:
             properties[name]["enum"] = list(parameter.choices)
-    return _schema("A discreet job: one table, anonymized, audited and reported.", schema, properties)
+    made = _schema("A discreet job: a table, or several, anonymized, audited and reported.", schema, properties)
+    required = [key for key in made["required"] if key != "input"]  # which is the first of several tables
+    return {**made, "required": required, "anyOf": [{"required": ["input"]}, {"required": ["tables"]}]}
 
 
 @cache

@@ -51,6 +51,12 @@ class Parameter:
 
 PARAMETERS: dict[str, Parameter] = {
     "input": Parameter("The table: a file, a folder, a pattern of names or a table of a database."),
+    "tables": Parameter(
+        "A further table about the same people, linked by --person: visits=visits.csv. Repeatable.",
+        "texts by column",
+        "NAME=FILE",
+        "--table",
+    ),
     "output": Parameter(
         "Where to write the release: a file, a folder/ or a database table.", metavar="FILE", group="output"
     ),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from discreet.engines import Engine, Format, Missing, MissingSensitive, Order, Shuffle
 from discreet.errors import Argument, UsageError, did_you_mean
+from discreet.job.linked_tables import LinkedTables
 from discreet.job.owner_key import draw_seed
 from discreet.job.parameters import READING
 from discreet.problem import (
@@ -60,6 +61,8 @@ class JobSettings:
     population: Any = None
     sampled_from: SampledFrom | None = None
     """The table that ``data`` was drawn from, for promises that rest on sampling."""
+    linked: LinkedTables | None = None
+    """The tables that ``data`` was joined from, if several are released together."""
     against: tuple[Any, ...] = ()
     """Earlier releases to keep the promises together with."""
     keep: str | Sequence[str] = ()
@@ -122,7 +125,11 @@ class JobSettings:
         switch(given.get("pseudonyms", False), "pseudonyms")
         if given["weights"] is not None and given["population"] is not None:
             raise UsageError("The population is either a table or estimated by weights; leave one of the two out.")
-        given["data"] = _to_read(given["data"], ReadOptions.make({name: arguments.get(name) for name in READING}))
+        reading = ReadOptions.make({name: arguments.get(name) for name in READING})
+        if isinstance(given["data"], Mapping):
+            given["data"] = {name: _to_read(table, reading) for name, table in given["data"].items()}
+        else:
+            given["data"] = _to_read(given["data"], reading)
         given["against"] = _tables(given.get("against"))
         if given["against"] and (given["person"] or given["household"]):
             raise UsageError(
@@ -151,6 +158,7 @@ class JobSettings:
 
     def describe_search(self) -> dict[str, Any]:
         """Return what was searched for, with the keys of a job file; optional keys only where they were used."""
+        presence = () if self.linked is None else self.linked.presence
         return {
             "privacy": [model.text for model in self.privacy],
             "cost": self.given_cost if self.priorities else self.cost,
@@ -160,7 +168,7 @@ class JobSettings:
             **({"priorities": dict(self.priorities)} if self.priorities else {}),
             **({"keep_at_least": dict(self.keep_at_least)} if self.keep_at_least else {}),
             "min_levels": self.min_levels,
-            "max_levels": self.max_levels,
+            "max_levels": {name: level for name, level in self.max_levels.items() if name not in presence},
             "time_limit": self.time_limit,
             **({} if self.threads is None else {"threads": self.threads}),
             **({} if self.order == "random" else {"order": self.order}),

@@ -14,6 +14,7 @@ from discreet.pipeline.prepare import interruptible, prepare, search_budget
 from discreet.pipeline.release import Release
 from discreet.pipeline.sampling import with_sampled_rows
 from discreet.pipeline.search import search
+from discreet.pipeline.tables import with_joined_tables
 from discreet.problem import PrivacyModel, Scheme
 
 if TYPE_CHECKING:
@@ -76,7 +77,10 @@ def anonymize(
     data
         A path (CSV, TSV, Parquet, JSON lines, Excel; a file, a folder or a pattern of names), the URL of a database
         table, or a frame (pandas, polars eager or lazy, pyarrow, a DuckDB relation, a Spark DataFrame, an Ibis table).
-        The last three stay where they are, and the release is a plan.
+        The last three stay where they are, and the release is a plan. Or several tables that are linked by ``person``,
+        as in ``{"people": people, "visits": visits}``, each a file or a frame in memory: the first has one row for each
+        person. They are joined, and promises hold on the joined table; columns that several have are named as in
+        ``visits.age``. The ``output`` is a folder then, and ``release.frames`` has the tables.
     identifiers
         Columns that name people; they are left out of the release.
     quasi_identifiers
@@ -179,7 +183,8 @@ def anonymize(
     """
     arguments = dict(locals())
     with interruptible():
-        settings = with_sampled_rows(with_derived_columns(JobSettings.make(arguments)))
+        settings = with_joined_tables(JobSettings.make(arguments))
+        settings = with_sampled_rows(with_derived_columns(settings))
         if settings.any_scheme:
             from discreet.pipeline.best_scheme import best_of_schemes
 

@@ -185,7 +185,7 @@ def with_derived_columns(settings: JobSettings, *, dry: bool = False) -> JobSett
             topic="derive",
         )
     layout = layout_of(open_source(data)) if is_file else None
-    if settings.output is not None:
+    if settings.output is not None and settings.linked is None:
         check_output(settings.output, data, settings.population, overwrite=settings.overwrite)
     plan = to_lazy(data)
     names = plan.collect_schema().names()

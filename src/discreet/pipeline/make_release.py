@@ -16,15 +16,18 @@ from discreet.pipeline.audit import recount, recount_population
 from discreet.pipeline.derive import about_derived
 from discreet.pipeline.ledger import make_entry, record, two_releases
 from discreet.pipeline.mapping import Recipe
+from discreet.pipeline.output import TablesOutput
 from discreet.pipeline.people import about_people, people_kept, people_left_out, with_people
 from discreet.pipeline.prepare import Prepared
 from discreet.pipeline.provenance import OriginalTable, Provenance
 from discreet.pipeline.publish import Promises, publish
+from discreet.pipeline.publish_tables import publish_tables
 from discreet.pipeline.recode import make_recoding
 from discreet.pipeline.release import Release
 from discreet.pipeline.release_notes import about_hidden, about_promises, about_values, notes, population_text
 from discreet.pipeline.released_values import hierarchy_of, named_by_released
 from discreet.pipeline.sampling import about_drawn_rows
+from discreet.pipeline.tables import about_tables
 from discreet.problem import Problem
 from discreet.report.class_sizes import ClassSizes
 from discreet.report.columns import kept_rows, summarize_columns
@@ -75,7 +78,14 @@ def make_release(
     promises = _promises(prepared, problem, solution, counted, recoding)
     if prepared.earlier is not None:
         promises = replace(promises, together=prepared.earlier.checker(problem.privacy, lambda: original.released_as))
-    table, verdict, promises = publish(prepared.source, recoding, promises, target, prepared.clock)
+    linked = prepared.settings.linked
+    tables: dict[str, Any] = {}
+    if linked is not None:
+        assert target is None or isinstance(target, TablesOutput)
+        table, verdict, tables = publish_tables(prepared.source, recoding, promises, linked, target, prepared.clock)
+    else:
+        assert not isinstance(target, TablesOutput)
+        table, verdict, promises = publish(prepared.source, recoding, promises, target, prepared.clock)
     result = f" {solution.cost!r} {verdict.rows} {verdict.classes}"  # a search that was stopped may end elsewhere
     drawn = drawn or prepared.settings.sampled_from is not None
     choices = job_text(job, without=[] if drawn else ["seed"]) + result
@@ -106,6 +116,7 @@ def make_release(
         trace=solution.trace,
         versions=versions(),
         table=table,
+        tables=tables,
         block_ids={
             name: blocks[domain.codes]
             for (name, domain), blocks in zip(counted.domains.items(), solution.blocks, strict=bool(solution.blocks))
@@ -128,6 +139,7 @@ def make_release(
             drawn_from=FileStamp.of(prepared.settings.population),
             key=prepared.key,
             choices=choices,
+            linked=linked,
         ),
     )
 
@@ -236,6 +248,7 @@ def _notes(
             *measured,
             *prepared.undecided.notes(),
             *about_people(schema, counted),
+            *about_tables(prepared.settings.linked),
             *map(Private if suppressed else str, about_values(schema, problem, counted)),
             *([] if prepared.earlier is None else prepared.earlier.notes(problem, prepared.settings.suppression)),
             *about_drawn_rows(prepared.settings, problem.whole.n + counted.dropped),

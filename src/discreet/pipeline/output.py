@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 from os import PathLike, fspath
@@ -23,17 +23,21 @@ __all__ = [
     "Output",
     "SparkOutput",
     "TableOutput",
+    "TablesOutput",
     "Target",
     "Written",
     "check_distinct_files",
     "check_new_files",
     "check_output",
+    "check_tables_output",
     "is_there",
     "like_input",
     "source_files",
 ]
 
 _PARQUET = Format("parquet")
+_ENDINGS = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
+"""How files of several tables may end."""
 _PART = re.compile(r"part-\d{5,}\.parquet")
 _FORMAT_NAMES = {
     "csv": "a CSV file",
@@ -142,6 +146,32 @@ class SparkOutput(TableOutput):
 Target = Output | FolderOutput | TableOutput
 
 
+@dataclass(frozen=True)
+class TablesOutput:
+    """A folder with a file for each of several tables, which appears as a whole."""
+
+    path: Path
+    outputs: Mapping[str, Output]
+    """The file of each table."""
+    shuffle: Shuffle | None = field(default_factory=Shuffle.drawn)
+    """The random order of the rows of each table; None keeps theirs."""
+
+    @property
+    def location(self) -> TableLocation:
+        """The path, with the slash that marks a folder."""
+        return f"{self.path}/"
+
+    @property
+    def format(self) -> Format:
+        """The format of the files."""
+        return next(iter(self.outputs.values())).format
+
+    @property
+    def format_name(self) -> str:
+        """What readers get, for messages."""
+        return _FORMAT_NAMES[self.format.kind]
+
+
 def check_output(location: TableLocation, data: Any, population: Any = None, *, overwrite: bool = True) -> Target:
     """Refuse an output that could not be written in the end: a missing folder, an unknown format, the input itself.
 
@@ -224,7 +254,8 @@ def _checked(location: TableLocation, data: Any, population: Any) -> Target:
     return Output(check_target(path), found)
 
 
-def _check_folder(path: Path, data: Any) -> FolderOutput:
+def _check_folder(path: Path, data: Any, is_part: Callable[[str], object] = _PART.fullmatch) -> FolderOutput:
+    """Check a folder to be replaced, which may hold nothing but parts of an earlier release."""
     target = leading_to(path)
     if not target.name:
         raise OutputError("The output is the root of all folders; name a folder in it.", topic="output-folder")
@@ -242,13 +273,43 @@ def _check_folder(path: Path, data: Any) -> FolderOutput:
             f"'{path}' is a file system of its own, which cannot be replaced; name a folder in it.",
             topic="output-folder",
         )
-    if target.is_dir() and not all(_PART.fullmatch(entry.name) and entry.is_file() for entry in target.iterdir()):
+    if target.is_dir() and not all(is_part(entry.name) and entry.is_file() for entry in target.iterdir()):
         raise OutputError(
             f"The folder '{path}/' holds other things than the parts of a release, which would be lost; "
             "choose a new one.",
             topic="output-folder",
         )
     return FolderOutput(target)
+
+
+def check_tables_output(location: Any, tables: Mapping[str, Any], *, overwrite: bool = True) -> TablesOutput:
+    """Refuse a folder for several tables that could not be written in the end.
+
+    Files have the format of those that are read, if all are of one format of text or Parquet, and are Parquet
+    otherwise.
+    """
+    if not isinstance(location, str | PathLike) or is_url(location) or not fspath(location).endswith("/"):
+        raise OutputError(
+            "Several tables are written to a folder, with a file for each; end the output in /, as in safe/.",
+            topic="several-tables",
+        )
+    endings = {_ending(data) for data in tables.values()}
+    ending = endings.pop() if len(endings) == 1 else ".parquet"
+    files = {name: f"{name}{ending}" for name in tables}
+    for data in tables.values():
+        folder = _check_folder(Path(location), data, lambda name: name in files.values())
+    if not isinstance(overwrite, bool):
+        raise UsageError("overwrite is true or false.", topic="parameter")
+    if not overwrite and is_there(folder):
+        raise _exists(fspath(location))
+    outputs = {name: Output(folder.path / file, format_of(Path(file))) for name, file in files.items()}
+    return TablesOutput(folder.path, outputs)
+
+
+def _ending(data: Any) -> str:
+    """Return the ending of a file, if tables may be written in its format."""
+    ending = "" if not isinstance(data, str | PathLike) or is_url(data) else Path(data).suffix.lower()
+    return ending if ending in _ENDINGS else ".parquet"
 
 
 def _check_table(url: TableUrl, data: Any) -> TableOutput:

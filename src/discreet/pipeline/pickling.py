@@ -55,7 +55,8 @@ def pickled_release(release: Release) -> dict[str, Any]:
     if with_originals_wanted():
         return state
     job = plain_data(job_for_reports(release.job))
-    return state | {"table": released_rows(release.table), "job": job, "provenance": None}
+    tables = {name: released_rows(table) for name, table in release.tables.items()}
+    return state | {"table": released_rows(release.table), "tables": tables, "job": job, "provenance": None}
 
 
 def released_rows(table: Any) -> Any:

@@ -93,11 +93,12 @@ def make_plan(job: Job) -> JobPlan:
     from discreet.pipeline.prepare import build_problem, prepare
     from discreet.pipeline.release_notes import population_text
     from discreet.pipeline.run_job import check_targets
+    from discreet.pipeline.tables import with_joined_tables
     from discreet.solve import choose_solver
 
     check_targets(job)
     settings = JobSettings.make({**job.arguments(), "output": job.locate(job.output)})
-    settings = with_derived_columns(settings, dry=True)
+    settings = with_derived_columns(with_joined_tables(settings), dry=True)
     prepared = prepare(settings)
     problem = build_problem(prepared, settings.privacy)
     searched = problem if prepared.earlier is None else prepared.earlier.require(problem, prepared)

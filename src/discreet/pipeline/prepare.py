@@ -32,7 +32,8 @@ from discreet.job.settings import JobSettings
 from discreet.pipeline.against import EarlierReleases, read_earlier_releases
 from discreet.pipeline.clock import Clock
 from discreet.pipeline.load_ahead import load_ahead
-from discreet.pipeline.output import Target, check_output
+from discreet.pipeline.output import TablesOutput, Target, check_output, check_tables_output
+from discreet.pipeline.tables import check_schemes, inspect_tables
 from discreet.pipeline.undecided_columns import UndecidedColumns, inspect_columns
 from discreet.problem import Problem, Scheme, scheme_of_each
 from discreet.runtime.locations import without_password
@@ -63,7 +64,7 @@ class Prepared:
     stamp: FileStamp | None
     """The input files as they were before they were read."""
     clock: Clock
-    target: Target | None
+    target: Target | TablesOutput | None
     key: KeyFile | None = None
     secret: Key | None = field(default=None, repr=False)
     """The content of the key, where something is written."""
@@ -87,10 +88,14 @@ class Prepared:
         """Return the table and the roles of its columns, with the keys of a job file."""
         settings, schema = self.settings, self.schema
         return {
-            "input": _location_text(settings.table),
+            **_inputs(settings),
             "output": None if settings.output is None else without_password(settings.output),
             "identifiers": list(schema.identifiers),
-            "quasi_identifiers": {name: domain.given for name, domain in self.counted.domains.items()},
+            "quasi_identifiers": {
+                name: domain.given
+                for name, domain in self.counted.domains.items()
+                if settings.linked is None or name not in settings.linked.presence
+            },
             "sensitive": {name: self.trees.get(name) for name in schema.sensitive},
             "class_attribute": schema.class_attribute,
             **({} if schema.person is None else {"person": schema.person}),
@@ -120,7 +125,7 @@ def prepare(settings: JobSettings, *, for_front: bool = False) -> Prepared:
     written_as = target.format if target else None
     with clock("read"):
         source = open_source(data, settings.engine)
-        stamp = FileStamp.of(settings.table)
+        stamp = _stamp(settings)
         kept_columns, kept_index = _split_kept(settings.keep, source)
         schema = Schema.make(
             source.columns,
@@ -144,7 +149,10 @@ def prepare(settings: JobSettings, *, for_front: bool = False) -> Prepared:
         confirmed = [*schema.keep, *kept_index]
         undecided = None
         if schema.owners:  # their values are searched for in other columns, and only then become numbers
-            undecided = _inspect(source, schema, confirmed, with_index=target is None)
+            if settings.linked is None:
+                undecided = _inspect(source, schema, confirmed, with_index=target is None)
+            else:
+                undecided = inspect_tables(settings.linked, source, data, schema, confirmed)
             source.number_people(schema.owners if schema.pseudonyms else [str(schema.unit)])
         people = None
         if population is not None:
@@ -196,6 +204,8 @@ def _inspect(source: Source, schema: Schema, confirmed: Sequence[str], *, with_i
 def build_problem(prepared: Prepared, privacy: Sequence[PrivacyModel | str]) -> Problem:
     """Return the problem of making a table keep some promises with the choices of the settings."""
     settings = prepared.settings
+    if settings.linked is not None:
+        check_schemes(settings.linked, prepared.schemes.values())
     _check_marks(prepared)
     return Problem.build(
         _with_grids(prepared),
@@ -290,10 +300,14 @@ def search_budget(budget: Budget | None, time_limit: float | None) -> Budget:
     return budget
 
 
-def _target(settings: JobSettings) -> Target | None:
+def _target(settings: JobSettings) -> Target | TablesOutput | None:
     """Return where the release goes, checked."""
     if settings.output is None:
         return None
+    if settings.linked is not None:
+        tables = {table.name: table.data for table in settings.linked.tables}
+        folder = check_tables_output(settings.output, tables, overwrite=settings.overwrite)
+        return replace(folder, shuffle=settings.shuffle)
     for table in settings.against:
         if isinstance(table, str | PathLike):
             check_output(settings.output, table)
@@ -345,6 +359,21 @@ def _check_missing_codes(source: Source, schema: Schema) -> None:
                 column=column,
                 topic="read-options",
             )
+
+
+def _stamp(settings: JobSettings) -> FileStamp | None:
+    """Stamp the files of the input; None if it is a frame or a table of a database."""
+    if settings.linked is None:
+        return FileStamp.of(settings.table)
+    return FileStamp.of_all([table.data for table in settings.linked.tables])
+
+
+def _inputs(settings: JobSettings) -> dict[str, Any]:
+    """Return the table, or the tables, with the keys of a job file."""
+    if settings.linked is None:
+        return {"input": _location_text(settings.table)}
+    tables = {table.name: _location_text(table.data) for table in settings.linked.tables}
+    return {"input": next(iter(tables.values())), "tables": tables}
 
 
 def _location_text(data: Any) -> str | None:

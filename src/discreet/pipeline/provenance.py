@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from discreet.engines import Recoding
     from discreet.evaluate.released_as import ReleasedAs
     from discreet.job.files import FileStamp
+    from discreet.job.linked_tables import LinkedTables
     from discreet.job.owner_key import KeyFile
     from discreet.pipeline.mapping import Recipe
     from discreet.pipeline.prepare import Prepared
@@ -114,11 +115,13 @@ class Provenance:
     """The owner's key, beside which releases that were written are recorded."""
     choices: str = ""
     """The job and its result as text, by which the ledger distinguishes releases."""
+    linked: LinkedTables | None = None
+    """The tables it was joined from, if several were released together."""
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         if not with_originals_wanted():
             return _nothing, ()
-        return Provenance, tuple(vars(replace(self, original=None, promises=None)).values())
+        return Provenance, tuple(vars(replace(self, original=None, promises=None, linked=None)).values())
 
     def __copy__(self) -> Provenance:
         return self

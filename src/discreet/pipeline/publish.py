@@ -121,7 +121,7 @@ class Promises:
             people = read_people(rows, self.quasi_identifiers, parts, self.person, self.rows)
             return replace(self, people=people)
 
-    def check(self, data: Any, categories: Sequence[str] = (), read_back: ReadBack | None = None) -> Audit:
+    def check(self, data: Any, categories: Sequence[str] = (), read_back: Any = None) -> Audit:
         """Audit a table; raise an error if it breaks a promise, or if the input changed meanwhile."""
         if self.read is not None and not self.read.unchanged:
             raise DataError(f"'{self.read.name}' changed while it was being read; run the job again.")

@@ -23,7 +23,14 @@ from discreet.pipeline.clock import Clock
 from discreet.pipeline.ledger import make_entry, record, two_releases
 from discreet.pipeline.mapping import make_mapping, write_mapping
 from discreet.pipeline.neighbours import Neighbour, find_neighbours
-from discreet.pipeline.output import Output, TableOutput, Written, check_distinct_files, check_output
+from discreet.pipeline.output import (
+    Output,
+    TableOutput,
+    Written,
+    check_distinct_files,
+    check_output,
+    check_tables_output,
+)
 from discreet.pipeline.pickling import pickled_release, unpickled
 from discreet.pipeline.provenance import (
     OriginalTable,
@@ -39,6 +46,7 @@ from discreet.pipeline.provenance import (
     with_owners,
 )
 from discreet.pipeline.publish import RowsToWrite, write_rows
+from discreet.pipeline.publish_tables import write_tables
 from discreet.pipeline.release_notes import KEPT_ORDER
 from discreet.pipeline.undecided_columns import KeptColumn
 from discreet.problem import PRIVACY, PrivacyModel
@@ -58,6 +66,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from discreet.evaluate import AttackReport, FoundPerson, RiskReport, UtilityReport
+    from discreet.job.linked_tables import LinkedTables
     from discreet.pipeline.release_stats import ReleaseStats
     from discreet.report.sections.evaluations import Measured
     from discreet.solve import Progress, Status
@@ -124,6 +133,8 @@ class Release:
     """The files the release was written to."""
     provenance: Provenance | None = field(repr=False, default=None)
     """What the release was made from; None once it was pickled."""
+    tables: Mapping[str, Any] = field(repr=False, default_factory=dict)
+    """The released tables by name, or where they were written, if several were released; see :attr:`frames`."""
     people: int | None = None
     """The people, or households, of the original table that the promises are about; None if promises count rows.
     Those with a released row are ``audit.people``."""
@@ -138,6 +149,11 @@ class Release:
     def frame(self) -> Any:
         """The released table: the kind of frame that came in, and for a file that of the engine."""
         return self.table.read() if isinstance(self.table, Written) else self.table
+
+    @property
+    def frames(self) -> dict[str, Any]:
+        """The released tables by name, if several were released together; :attr:`frame` is what they are joined."""
+        return {name: table.read() if isinstance(table, Written) else table for name, table in self.tables.items()}
 
     @cached_property
     def blocks(self) -> dict[str, list[set[Any]]]:
@@ -247,6 +263,8 @@ class Release:
     ) -> TableLocation:
         """Write the released table to a file, a folder or a database; it appears there once it passed its audit.
 
+        Several tables are written to a folder (ends in ``/``), with a file for each.
+
         What was written is read back in its format, as for the ``output`` of :func:`discreet.anonymize`. Values that
         the format cannot distinguish are refused. Rows are written in random order, because theirs may identify people:
         a table sorted by name stays sorted without the names. ``order="keep"`` writes them as they are. With
@@ -256,6 +274,8 @@ class Release:
         provenance = self.provenance
         if provenance is None or provenance.promises is None:
             raise unpickled("what an audit compares with", "write it before it is pickled, or make it again")
+        if provenance.linked is not None:
+            return self._write_tables(provenance, provenance.linked, path, order, overwrite, for_spreadsheets)
         read_from = self.table.location if isinstance(self.table, Written) else None
         target = check_output(path, read_from, overwrite=overwrite)
         target = replace(target, shuffle=Shuffle.of(order, self.job.get("seed")))
@@ -267,6 +287,28 @@ class Release:
         rows = RowsToWrite(frame=self.frame, for_spreadsheets=for_spreadsheets)
         write_rows(rows, provenance.promises, target, Clock())
         if order == "keep" and not (isinstance(self.table, Written) and self.table.shuffle is not None):
+            self._warn(Caution(KEPT_ORDER))
+        self._record(provenance, target.location)
+        return target.location
+
+    def _write_tables(
+        self,
+        provenance: Provenance,
+        linked: LinkedTables,
+        path: str | PathLike[str],
+        order: Order,
+        overwrite: bool,
+        for_spreadsheets: bool,
+    ) -> TableLocation:
+        """Write several tables to a folder."""
+        if for_spreadsheets:
+            raise UsageError("Several tables are not written for spreadsheets; leave for_spreadsheets out.")
+        assert provenance.promises is not None
+        folder = check_tables_output(path, {table.name: table.data for table in linked.tables}, overwrite=overwrite)
+        target = replace(folder, shuffle=Shuffle.of(order, self.job.get("seed")))
+        frames = {name: to_lazy(frame).collect() for name, frame in self.frames.items()}
+        write_tables(frames, provenance.promises, linked, target, Clock())
+        if order == "keep":
             self._warn(Caution(KEPT_ORDER))
         self._record(provenance, target.location)
         return target.location
@@ -432,8 +474,13 @@ class Release:
         By default that is ``discreet.key`` in ``$XDG_STATE_HOME/discreet`` or ``~/.local/state/discreet``. Keep it, and
         never hand it over.
         """
+        self._refuse_tables("A certificate")
         file = self.key if key is None else key_file(key)
         return write_certificate(self, as_path(path, "The certificate"), None if file is None else file.make())
+
+    def _refuse_tables(self, what: str) -> None:
+        if self.tables:
+            raise UsageError(f"{what} is of one table, and several were released together.", topic="several-tables")
 
     def mapping(self, path: str | PathLike[str]) -> Path:
         """Write what each value became as JSON, for :func:`discreet.apply_mapping` and ``discreet apply``.
@@ -456,6 +503,7 @@ class Release:
         >>> anonymize(people, quasi_identifiers=["sex", "zip"], privacy="k(5)").policy().to_dict()
         {'privacy': ['k(5)'], 'quasi_identifiers': ['sex', 'zip']}
         """
+        self._refuse_tables("A policy")
         job, known = self.job, hiding(self)
         owners = [job[role] for role in ("person", "household") if job.get(role)]
         if any(is_counted(model) or PRIVACY.make(model).shown != model for model in job["privacy"]):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from discreet.counts import CountTable, IntArray
     from discreet.engines import Counted, Source, Weighed
     from discreet.pipeline.audit import Audit
-    from discreet.pipeline.output import Target
+    from discreet.pipeline.output import TablesOutput, Target
     from discreet.problem import Problem, Scheme
     from discreet.schema import Domain, Schema
     from discreet.solve import Solution
@@ -44,7 +44,7 @@ def notes(
     schemes: Mapping[str, Scheme],
     counted: Counted,
     solution: Solution,
-    output: Target | None,
+    output: Target | TablesOutput | None,
 ) -> Iterator[str]:
     """Yield notes on choices that were made for the user; counts are of released rows."""
     if output is not None and output.shuffle is None:

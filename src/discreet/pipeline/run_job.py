@@ -12,7 +12,15 @@ from discreet.job.settings import is_best
 from discreet.pipeline.anonymize import anonymize
 from discreet.pipeline.clock import Clock
 from discreet.pipeline.mapping import check_mapping, no_people_error
-from discreet.pipeline.output import TableOutput, check_distinct_files, check_new_files, check_output
+from discreet.pipeline.output import (
+    TableOutput,
+    TablesOutput,
+    Target,
+    check_distinct_files,
+    check_new_files,
+    check_output,
+    check_tables_output,
+)
 from discreet.problem import make_schemes
 from discreet.report.certificate import check_certificate
 from discreet.report.protection_page import check_protection_page
@@ -56,13 +64,19 @@ def check_targets(job: Job, save_as: str | Path | None = None) -> None:
     ``save_as`` is a file the job itself will be saved to.
     """
     output = job.locate(job.output)
-    tables = job.locate(job.input), job.locate(job.population)
-    target = None if output is None else check_output(output, *tables, overwrite=job.overwrite)
+    target: Target | TablesOutput | None = None
+    if output is not None and job.tables:
+        target = check_tables_output(output, job.located_tables(), overwrite=job.overwrite)
+    elif output is not None:
+        tables = job.locate(job.input), job.locate(job.population)
+        target = check_output(output, *tables, overwrite=job.overwrite)
     written = [job.target(report) for report in job.report]
     for report in written:
         check_report(report)
     for page in (*job.protection_page, *job.internal_page):
         written.append(check_protection_page(job.target(page)))
+    if job.certificate is not None and job.tables:
+        raise UsageError("A certificate is of one table, and several were given; leave it out.", topic="several-tables")
     if job.certificate is not None:
         written.append(job.target(job.certificate))
         check_certificate(written[-1], to_file=target is not None and not isinstance(target, TableOutput))

@@ -36,7 +36,7 @@ from discreet.engines import (
 )
 from discreet.errors import OutputError
 from discreet.pipeline.audit.files import ReleasedFile
-from discreet.pipeline.output import FolderOutput, Output, SparkOutput, TableOutput, Target, Written
+from discreet.pipeline.output import FolderOutput, Output, SparkOutput, TableOutput, TablesOutput, Target, Written
 from discreet.runtime.atomic_write import replacing, replacing_folder
 from discreet.runtime.locations import TableName
 from discreet.runtime.private_folders import private_folder
@@ -44,7 +44,7 @@ from discreet.runtime.private_folders import private_folder
 if TYPE_CHECKING:
     from discreet.pipeline.audit.databases import ReleasedTable
 
-__all__ = ["ReadBack", "Staged", "StagedInDatabase", "staging"]
+__all__ = ["ReadBack", "Staged", "StagedInDatabase", "staging", "staging_tables"]
 
 _FEW = 1_000
 """Columns of at most this many values are written together."""
@@ -88,6 +88,13 @@ def staging(target: Target, data: Any) -> Iterator[Staged]:
     else:
         with replacing(target.path) as unfinished:
             yield _StagedFile(target, unfinished)
+
+
+@contextmanager
+def staging_tables(target: TablesOutput) -> Iterator[dict[str, Staged]]:
+    """Yield the file of each of several tables in a hidden folder, which gets its name on success."""
+    with replacing_folder(target.path) as unfinished:
+        yield {name: _StagedFile(output, unfinished / output.path.name) for name, output in target.outputs.items()}
 
 
 class _StagedFile:

@@ -15,7 +15,7 @@ from discreet.schema import hierarchy_for_reports
 __all__ = ["is_counted", "job_for_reports", "job_text", "plain_data", "scheme_names", "text_form"]
 
 _PAGES = ("protection_page", "internal_page", "purpose", "recipient")
-_LOCATIONS = ("input", "population", "against", "output", "report", "certificate", "mapping", "key")
+_LOCATIONS = ("input", "tables", "population", "against", "output", "report", "certificate", "mapping", "key")
 _NOT_ASKED = (*_LOCATIONS, *_PAGES, "time_limit", "threads", "engine", "memory_limit", "spark")
 """Options for locations of files and engines, which do not change the release."""
 _COUNTED = re.compile(r"\(.*\b[0-9,]+ values?\b")

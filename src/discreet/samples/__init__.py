@@ -2,7 +2,14 @@
 
 from discreet.samples.hierarchies import HIERARCHIES, write_hierarchies
 from discreet.samples.people import COLUMNS, check_size, chunks, sample
-from discreet.samples.visits import VISIT_COLUMNS, sample_visits, visit_chunks
+from discreet.samples.visits import (
+    VISIT_COLUMNS,
+    people_of,
+    sample_tables,
+    sample_visits,
+    visit_chunks,
+    visits_alone,
+)
 
 __all__ = [
     "COLUMNS",
@@ -10,8 +17,11 @@ __all__ = [
     "VISIT_COLUMNS",
     "check_size",
     "chunks",
+    "people_of",
     "sample",
+    "sample_tables",
     "sample_visits",
     "visit_chunks",
+    "visits_alone",
     "write_hierarchies",
 ]

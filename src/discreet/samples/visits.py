@@ -15,10 +15,12 @@ from numpy.typing import NDArray
 from discreet.samples import people as synthetic
 from discreet.samples.people import check_size
 
-__all__ = ["VISIT_COLUMNS", "sample_visits", "visit_chunks"]
+__all__ = ["VISIT_COLUMNS", "people_of", "sample_tables", "sample_visits", "visit_chunks", "visits_alone"]
 
 VISIT_COLUMNS = ("patient_id", "household_id", "visit_date", "age", "sex", "zip", "department", "diagnosis")
 """The columns of the table, in order."""
+_OF_PEOPLE = ("household_id", "sex", "zip")
+"""The columns that are the same in all visits of a person."""
 _FIRST_DAY, _DAYS = np.datetime64("2021-01-01", "D"), 4 * 365
 _DEPARTMENTS = ("Emergency", "Internal medicine", "Surgery", "Orthopaedics", "Paediatrics", "Geriatrics", "Neurology")
 _HOUSEHOLD_SIZES = (0.40, 0.30, 0.14, 0.11, 0.05)
@@ -39,6 +41,26 @@ def sample_visits(n: int = 100_000, seed: int = 0) -> pl.DataFrame:
     (10, 7)
     """
     return pl.concat(visit_chunks(n, seed))
+
+
+def sample_tables(n: int = 100_000, seed: int = 0) -> dict[str, pl.DataFrame]:
+    """Make the same visits as two tables that are linked by ``patient_id``: people, and their visits.
+
+    >>> {name: table.shape for name, table in sample_tables(10, seed=1).items()}
+    {'people': (7, 4), 'visits': (10, 5)}
+    """
+    visits = sample_visits(n, seed)
+    return {"people": people_of(visits), "visits": visits_alone(visits)}
+
+
+def people_of(visits: pl.DataFrame) -> pl.DataFrame:
+    """Return a row for each person who made visits."""
+    return visits.group_by("patient_id").agg(pl.col(_OF_PEOPLE).first()).sort("patient_id")
+
+
+def visits_alone(visits: pl.DataFrame) -> pl.DataFrame:
+    """Return visits without what is the same in all visits of a person."""
+    return visits.drop(_OF_PEOPLE)
 
 
 def visit_chunks(n: int, seed: int) -> Iterator[pl.DataFrame]:

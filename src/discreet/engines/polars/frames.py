@@ -73,6 +73,11 @@ class EagerSource(InMemorySource):
             frame = nw.from_native(without_levels(frame.to_native(), named), eager_only=True)
         return frame if self.wrapped else frame.to_native()
 
+    def of_kind(self, table: pl.DataFrame) -> Any:
+        """Return another table as the same kind of frame."""
+        native = nw.from_arrow(table.to_arrow(compat_level=pl.CompatLevel.oldest()), backend=self.frame.implementation)
+        return native if self.wrapped else native.to_native()
+
     def index_levels(self, identifiers: Sequence[str]) -> tuple[dict[str, pl.Series], list[str]]:
         """Return the levels of a pandas index that are released with the rows, and the names of identifying ones.
 

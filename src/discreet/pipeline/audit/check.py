@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from discreet.errors import Argument, DiscreetError, UsageError
+from discreet.errors import Argument, UsageError
 from discreet.pipeline.audit.classes import ReleasedClasses, read_classes
 from discreet.pipeline.audit.key_sets import measure_key_sets
 from discreet.pipeline.audit.matches import count_matches
@@ -22,7 +22,8 @@ from discreet.pipeline.audit.people import RowOwners
 from discreet.pipeline.audit.population import AuditedPopulation
 from discreet.pipeline.audit.readers import open_table
 from discreet.pipeline.audit.reference import ReferenceValues, make_reference, missing_values, original_counts
-from discreet.pipeline.audit.table import AuditedTable
+from discreet.pipeline.audit.tables import ReleasedTables, read_tables
+from discreet.pipeline.audit.uniqueness import uniqueness
 from discreet.pipeline.audit.verdict import AttributeDisclosure, Audit, Check
 from discreet.problem import PRIVACY, SUPPRESSION, Groups, PrivacyModel, Suppression
 from discreet.problem.hidden_values import HiddenValues, hiding_classes, thresholds
@@ -62,8 +63,10 @@ def audit(
 ) -> Audit:
     """Check whether a released table, made by any tool, keeps its promises.
 
-    ``data`` is a path, the URL of a table or a frame of any kind. A missing quasi-identifier is a value like any other,
-    and so is a hidden one (``*``), unless the model says otherwise, as ``k(3, unknown=matches)`` does.
+    ``data`` is a path, the URL of a table or a frame of any kind. Several tables linked by ``person``, as for
+    :func:`discreet.anonymize`, are joined; whether a person has a row in one of them is a quasi-identifier. A missing
+    quasi-identifier is a value like any other, and so is a hidden one (``*``), unless the model says otherwise, as
+    ``k(3, unknown=matches)`` does.
     A missing sensitive value is unknown: it counts in the size of its class, while shares and the number of distinct
     values are those of the known ones. With ``missing_sensitive="value"`` it is a value of its own instead.
 
@@ -87,6 +90,10 @@ def audit(
     True
     """
     _check_visible(privacy)
+    chosen = EngineChoice(engine, memory_limit, spark)
+    if isinstance(data, Mapping):
+        tables = read_tables(data, person, chosen)
+        data, quasi_identifiers, chosen = tables.joined, _with_presence(quasi_identifiers, tables), EngineChoice()
     return AuditRequest(
         quasi_identifiers=quasi_identifiers,
         privacy=privacy,
@@ -100,7 +107,7 @@ def audit(
         person=person,
         weights=weights,
         population=population,
-        engine=EngineChoice(engine, memory_limit, spark),
+        engine=chosen,
         notices_marks=True,
     ).check(data)
 
@@ -187,7 +194,7 @@ class AuditRequest:
             checks.append(Check("number of rows", self.rows, classes.rows, classes.rows == self.rows))
         smallest = int(classes.sizes.min()) if classes.sizes.size else 0
         sizes = ClassSizes.of(classes.sizes)
-        unique, together = _uniqueness(table, columns, self.unchanged)
+        unique, together = uniqueness(table, columns, self.unchanged)
         return Audit(
             tuple(checks),
             classes.rows,
@@ -330,37 +337,18 @@ def _models(columns: Sequence[str], privacy: Models) -> list[PrivacyModel]:
     return models
 
 
-def _uniqueness(
-    table: AuditedTable, columns: Sequence[str], unchanged: Sequence[str]
-) -> tuple[dict[str, float], float | None]:
-    """Return the share of rows that each column released unchanged singles out, and all columns together.
-
-    Nothing is promised about these columns, so those that cannot be grouped are not measured.
-    """
-    present = [column for column in unchanged if column in table.columns]
-    if not present:
-        return {}, None
-    try:
-        cells = table.groups({f"c{i}": column for i, column in enumerate([*present, *columns])})
-    except (DiscreetError, pl.exceptions.PolarsError):
-        return {}, None
-    each = {
-        column: _single(cells.filter(pl.col(f"c{i}").is_not_null()).group_by(f"c{i}").agg(pl.col("rows").sum())["rows"])
-        for i, column in enumerate(present)
-    }
-    return each, _single(cells["rows"]) if len(present) > 1 else None
-
-
-def _single(rows: pl.Series) -> float:
-    """Return the share of rows that are alone in their group."""
-    return float((rows == 1).sum()) / max(int(rows.sum()), 1)
-
-
 def _not_suppressed(values: pl.Series, unknown: str | None) -> pl.Series:
     """Return which values are not the mark of a suppressed one."""
     if unknown is None:
         return pl.repeat(True, len(values), dtype=pl.Boolean, eager=True)
     return values.cast(pl.String).ne_missing(unknown)
+
+
+def _with_presence(quasi_identifiers: Any, tables: ReleasedTables) -> dict[str, Any]:
+    """Return the quasi-identifiers of joined tables: whether a person has a row in a table is one of them."""
+    given = quasi_identifiers if isinstance(quasi_identifiers, Mapping) else None
+    named = dict(given) if given is not None else dict.fromkeys(_names(quasi_identifiers, "quasi-identifiers"))
+    return {**named, **dict.fromkeys(tables.presence)}
 
 
 def _key_set_check(model: PrivacyModel, columns: Sequence[str], classes: ReleasedClasses) -> Check | None:

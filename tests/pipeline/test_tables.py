@@ -1,0 +1,398 @@
+"""Several tables released together: what leaves, what is refused, and that all of them leave or none."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+import discreet as dc
+from canary import found_in
+from discreet.cli import program
+from discreet.errors import AuditError, DataError, DiscreetError, OutputError, UndecidedColumnError, UsageError
+from discreet.job import Job
+from discreet.pipeline import publish_tables as publishing
+
+OPTIONS: dict[str, Any] = {
+    "person": "patient_id",
+    "identifiers": ["household_id", "visit_date"],
+    "quasi_identifiers": {"age": "intervals(5, 10, 20, 40)", "sex": "flat", "zip": "mask(digits=5)"},
+    "sensitive": ["diagnosis"],
+    "keep": ["department"],
+    "privacy": ["k(4)", "l+(0.9, diagnosis)"],
+    "suppression": "budget(20%)",
+    "seed": 3,
+}
+
+
+@pytest.fixture(scope="module")
+def tables() -> dict[str, pl.DataFrame]:
+    found = dc.sample_tables(600, seed=1)
+    return {name: table.with_columns(patient_id=pl.format("QZ{}", "patient_id")) for name, table in found.items()}
+
+
+@pytest.fixture(scope="module")
+def some(tables: dict[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
+    """The same, with people who made no visit."""
+    return {**tables, "visits": tables["visits"].filter(~pl.col("patient_id").str.ends_with("7"))}
+
+
+def test_it_is_the_release_of_the_joined_table(tables: dict[str, pl.DataFrame]) -> None:
+    together = dc.anonymize(tables, **OPTIONS)
+    alone = dc.anonymize(tables["people"].join(tables["visits"], on="patient_id"), **OPTIONS, pseudonyms=True)
+    assert (together.cost, together.levels, together.suppressed) == (alone.cost, alone.levels, alone.suppressed)
+    people, visits = together.frames["people"], together.frames["visits"]
+    assert people.columns == ["patient_id", "sex", "zip"]
+    assert visits.columns == ["patient_id", "age", "department", "diagnosis"]
+    order = ["patient_id", "sex", "zip", "age", "department", "diagnosis"]
+    joined = people.join(visits, on="patient_id").select(order)
+    assert joined.sort(order).equals(together.frame.select(order).sort(order))
+    assert people.height == together.audit.people == together.people - together.suppressed_people
+    assert set(people["patient_id"].str.len_chars()) == {16}
+
+
+@pytest.mark.parametrize("scheme", ["full-domain", "subtree", "set"])
+def test_people_without_visits_are_crowds_of_their_own(scheme: str, some: dict[str, pl.DataFrame]) -> None:
+    release = dc.anonymize(some, **{**OPTIONS, "scheme": scheme, "suppression": "budget(40%)", "time_limit": 2})
+    people, visits = release.frames["people"], release.frames["visits"]
+    absent = people.join(visits, on="patient_id", how="anti")
+    assert absent.height > 0
+    assert absent.group_by("sex", "zip").len()["len"].min() >= 4
+    joined = people.join(visits, on="patient_id").group_by("sex", "zip", "age")
+    assert joined.agg(pl.col("patient_id").n_unique())["patient_id"].min() >= 4
+    assert "any visits" not in release.job["quasi_identifiers"]
+    assert "any visits" not in release.job["max_levels"]
+    assert any("'any visits' is a quasi-identifier" in note for note in release.notes)
+    assert release.frame.filter(pl.col("any visits") == "no").select("age", "diagnosis").null_count().row(0) == (
+        absent.height,
+        absent.height,
+    )
+
+
+def test_every_kind_of_frame(tables: dict[str, pl.DataFrame]) -> None:
+    pytest.importorskip("pandas")
+    want = dc.anonymize(tables, **OPTIONS).frames
+    kinds = {"people": tables["people"].to_pandas(), "visits": tables["visits"].to_arrow()}
+    found = dc.anonymize(kinds, **OPTIONS).frames
+    assert [type(found[name]) for name in kinds] == [type(kinds[name]) for name in kinds]
+    assert pl.from_pandas(found["people"]).equals(want["people"])
+    assert pl.DataFrame(pl.from_arrow(found["visits"])).equals(want["visits"])
+    lazy = dc.anonymize({name: table.lazy() for name, table in tables.items()}, **OPTIONS).frames
+    assert all(isinstance(frame, pl.LazyFrame) and frame.collect().equals(want[name]) for name, frame in lazy.items())
+
+
+@pytest.mark.parametrize(
+    ("ending", "written"), [("csv", "csv"), ("parquet", "parquet"), ("tsv", "tsv"), ("jsonl", "jsonl")]
+)
+def test_files(ending: str, written: str, some: dict[str, pl.DataFrame], tmp_path: Path) -> None:
+    paths = {name: tmp_path / f"{name}.{ending}" for name in some}
+    for name, path in paths.items():
+        table = some[name]
+        if ending == "parquet":
+            table.write_parquet(path)
+        elif ending == "jsonl":
+            table.write_ndjson(path)
+        else:
+            table.write_csv(path, separator="\t" if ending == "tsv" else ",")
+    release = dc.anonymize(paths, **OPTIONS, output=f"{tmp_path}/safe/")
+    assert sorted(path.name for path in (tmp_path / "safe").iterdir()) == [f"people.{written}", f"visits.{written}"]
+    assert release.audit.passed
+    people, visits = release.frames["people"], release.frames["visits"]
+    assert people["patient_id"].is_unique().all()
+    assert set(visits["patient_id"]) <= set(people["patient_id"])
+    in_order = dc.anonymize(paths, **OPTIONS, order="keep", output=f"{tmp_path}/kept/")
+    for name in paths:  # the same rows, shuffled in each table
+        kept, shuffled = in_order.frames[name].drop("patient_id").rows(), release.frames[name].drop("patient_id").rows()
+        assert sorted(map(str, kept)) == sorted(map(str, shuffled))
+        assert kept != shuffled
+    again = dc.audit(
+        {name: tmp_path / "safe" / f"{name}.{written}" for name in paths},
+        quasi_identifiers=["age", "sex", "zip"],
+        privacy="k(4)",
+        person="patient_id",
+    )
+    assert (again.passed, again.classes, again.people) == (True, release.audit.classes, release.audit.people)
+
+
+def test_files_of_several_formats_become_parquet(tables: dict[str, pl.DataFrame], tmp_path: Path) -> None:
+    tables["people"].write_csv(tmp_path / "people.csv")
+    given = {"people": tmp_path / "people.csv", "visits": tables["visits"]}
+    dc.anonymize(given, **OPTIONS, output=f"{tmp_path}/safe/")
+    assert sorted(path.name for path in (tmp_path / "safe").iterdir()) == ["people.parquet", "visits.parquet"]
+
+
+def test_written_later(some: dict[str, pl.DataFrame], tmp_path: Path) -> None:
+    release = dc.anonymize(some, **OPTIONS)
+    release.write(f"{tmp_path}/safe/")
+    for name, frame in release.frames.items():
+        found = pl.read_parquet(tmp_path / "safe" / f"{name}.parquet")
+        assert found.sort(found.columns).equals(frame.sort(frame.columns))
+    with pytest.raises(OutputError, match="end the output in /"):
+        release.write(tmp_path / "safe.csv")
+    with pytest.raises(OutputError, match="exists already"):
+        release.write(f"{tmp_path}/safe/", overwrite=False)
+
+
+def test_a_folder_with_other_things_is_not_replaced(tables: dict[str, pl.DataFrame], tmp_path: Path) -> None:
+    (tmp_path / "safe").mkdir()
+    (tmp_path / "safe" / "notes.txt").write_text("mine")
+    with pytest.raises(OutputError, match="holds other things"):
+        dc.anonymize(tables, **OPTIONS, output=f"{tmp_path}/safe/")
+    assert (tmp_path / "safe" / "notes.txt").read_text() == "mine"
+
+
+@pytest.mark.parametrize("fault", ["ungeneralized", "orphan", "twice", "rows"])
+def test_all_tables_leave_or_none(
+    fault: str, tables: dict[str, pl.DataFrame], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever goes wrong in one table, the audit of all notices, and an earlier release stays as it was."""
+    dc.anonymize(tables, **OPTIONS, output=f"{tmp_path}/safe/")
+    before = {path.name: path.read_bytes() for path in (tmp_path / "safe").iterdir()}
+    divided = publishing.divided
+
+    def wrong(*arguments: Any) -> dict[str, pl.DataFrame]:
+        found = divided(*arguments)
+        people, visits = found["people"], found["visits"]
+        if fault == "ungeneralized":
+            people = people.with_columns(zip=pl.int_range(pl.len()).cast(pl.String))
+        elif fault == "orphan":
+            people = people.head(people.height - 20)
+        elif fault == "twice":
+            people = pl.concat([people, people.head(3)])
+        else:
+            visits = visits.head(visits.height - 40)
+        return {"people": people, "visits": visits}
+
+    monkeypatch.setattr(publishing, "divided", wrong)
+    with pytest.raises((AuditError, DataError)):
+        dc.anonymize(tables, **{**OPTIONS, "seed": 4}, output=f"{tmp_path}/safe/")
+    assert {path.name: path.read_bytes() for path in (tmp_path / "safe").iterdir()} == before
+    assert [path.name for path in tmp_path.iterdir()] == ["safe"]
+
+
+def test_three_tables(tables: dict[str, pl.DataFrame]) -> None:
+    rng = np.random.default_rng(1)
+    who = rng.choice(tables["people"]["patient_id"].to_numpy(), 300)
+    drugs = pl.DataFrame({"patient_id": who, "drug": rng.choice(["a", "b", "c"], 300)})
+    three = {**tables, "drugs": drugs}
+    quasi = {**OPTIONS["quasi_identifiers"], "drug": "flat"}
+    release = dc.anonymize(three, **{**OPTIONS, "quasi_identifiers": quasi, "suppression": "budget(50%)"})
+    people, visits, found = release.frames.values()
+    joined = people.join(visits, on="patient_id").join(found, on="patient_id", how="left")
+    sizes = joined.group_by("sex", "zip", "age", "drug").agg(pl.col("patient_id").n_unique())["patient_id"]
+    assert sizes.min() >= 4
+    kept = set(people["patient_id"])
+    assert set(visits["patient_id"]) | set(found["patient_id"]) <= kept
+    assert found.height <= 300
+    with pytest.raises(UsageError, match="more than two tables"):
+        dc.anonymize(three, **{**OPTIONS, "quasi_identifiers": quasi, "suppression": "class-records"})
+
+
+def test_columns_of_the_same_name_are_named_with_their_table(tables: dict[str, pl.DataFrame]) -> None:
+    both = {
+        "people": tables["people"].with_columns(age=pl.lit(30) + pl.int_range(pl.len()) % 4),
+        "visits": tables["visits"],
+    }
+    with pytest.raises(
+        UsageError, match=r"is in the tables 'people' and 'visits'; say which is meant, as in 'visits.age'"
+    ):
+        dc.anonymize(both, **OPTIONS)
+    quasi = {"people.age": "intervals(5)", "visits.age": "intervals(20, 40)", "sex": "flat"}
+    release = dc.anonymize(
+        both, **{**OPTIONS, "quasi_identifiers": quasi, "identifiers": ["household_id", "visit_date", "zip"]}
+    )
+    assert "age" in release.frames["people"].columns
+    assert "age" in release.frames["visits"].columns
+    assert {"people.age", "visits.age"} <= {*release.frame.columns}
+    audited = dc.audit(release.frames, quasi_identifiers=list(quasi), privacy="k(4)", person="patient_id")
+    assert audited.passed
+
+
+def test_a_column_that_singles_people_out_in_their_table_is_noticed(tables: dict[str, pl.DataFrame]) -> None:
+    """Joined with visits, most values occur several times."""
+    often = pl.concat([tables["visits"]] * 4)
+    people = tables["people"].with_columns(code=pl.int_range(pl.len()) * 7 + 1000)
+    with pytest.raises(UndecidedColumnError, match="'code'"):
+        dc.anonymize({"people": people, "visits": often}, **OPTIONS)
+    release = dc.anonymize({"people": people, "visits": often}, **{**OPTIONS, "keep": ["department", "code"]})
+    assert {column.name: column.unique for column in release.kept}["code"] == 1.0
+
+
+def test_values_of_people_are_found_in_other_tables(tables: dict[str, pl.DataFrame]) -> None:
+    visits = tables["visits"].with_columns(department=pl.format("asked by {}", "patient_id"))
+    with pytest.raises(UndecidedColumnError, match="department"):
+        dc.anonymize({**tables, "visits": visits}, **{**OPTIONS, "keep": []})
+
+
+WRONG: dict[str, tuple[Any, str]] = {
+    "person missing in people": (
+        lambda t: {**t, "people": t["people"].head(400)},
+        r"The table 'visits' has \d+ rows of people who are not in 'people'; add these people",
+    ),
+    "people twice": (
+        lambda t: {**t, "people": pl.concat([t["people"], t["people"].head(3)])},
+        "The table 'people' has several rows for 3 people in 'patient_id'",
+    ),
+    "visits first": (
+        lambda t: dict(reversed(t.items())),
+        "'visits' has several rows .* name the table of people first",
+    ),
+    "missing key": (
+        lambda t: {
+            **t,
+            "visits": t["visits"].with_columns(patient_id=pl.when(pl.int_range(pl.len()) > 1).then("patient_id")),
+        },
+        "Column 'patient_id' has no value in 2 rows of the table 'visits'",
+    ),
+    "no key": (
+        lambda t: {**t, "visits": t["visits"].drop("patient_id")},
+        "The table 'visits' has no column 'patient_id'",
+    ),
+    "other type": (
+        lambda t: {**t, "visits": t["visits"].with_columns(patient_id=pl.int_range(pl.len()))},
+        "holds Int64 in the table 'visits' and String in 'people'",
+    ),
+    "one table": (lambda t: {"people": t["people"]}, "this one has a single one"),
+    "no name": (lambda t: {"a/b": t["people"], "visits": t["visits"]}, "'a/b' is no name for a table"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_tables(name: str, tables: dict[str, pl.DataFrame]) -> None:
+    change, sentence = WRONG[name]
+    with pytest.raises(DiscreetError, match=sentence) as caught:
+        dc.anonymize(change(tables), **OPTIONS)
+    assert "QZ" not in str(caught.value)
+    assert caught.value.topic == "several-tables"
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"person": None}, "Several tables are linked by the column"),
+        ({"weights": "age"}, "leave out weights"),
+        ({"population": pl.DataFrame({"age": [1]})}, "leave out population"),
+        ({"engine": "duckdb"}, "joined in memory, not by duckdb"),
+        (
+            {"scheme": "cells", "quasi_identifiers": ["age", "sex", "zip"]},
+            "The scheme cells does not go with several tables",
+        ),
+        ({"suppression": "violating-records"}, "promises that count people"),
+        ({"output": "safe.csv"}, "end the output in /"),
+    ],
+)
+def test_what_does_not_go_with_several_tables(
+    changes: dict[str, Any], sentence: str, tables: dict[str, pl.DataFrame]
+) -> None:
+    with pytest.raises(DiscreetError, match=sentence):
+        dc.anonymize(tables, **{**OPTIONS, **changes})
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"missing": "suppress"}, "no row in 'visits', and so no value in 'age'"),
+        ({"missing_sensitive": "value"}, "no value in 'diagnosis'"),
+        ({"privacy": ["k(4)", "distinct-l(2, diagnosis)"]}, r"distinct-l\(2, diagnosis\) cannot hold for them"),
+        ({"scheme": "local"}, "does not go with people who have no row in 'visits'"),
+    ],
+)
+def test_what_does_not_go_with_people_without_rows(
+    changes: dict[str, Any], sentence: str, some: dict[str, pl.DataFrame]
+) -> None:
+    with pytest.raises(DiscreetError, match=sentence):
+        dc.anonymize(some, **{**OPTIONS, **changes})
+
+
+def test_other_ways_out_are_of_one_table(tables: dict[str, pl.DataFrame], tmp_path: Path) -> None:
+    release = dc.anonymize(tables, **OPTIONS)
+    for refused in (
+        lambda: release.certificate(tmp_path / "certificate.json"),
+        lambda: release.mapping(tmp_path / "mapping.json"),
+        release.policy,
+        lambda: dc.pareto(tables, quasi_identifiers=["age"]),
+    ):
+        with pytest.raises(UsageError):
+            refused()
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(UsageError, match="in a database or cluster"):
+        dc.anonymize({**tables, "visits": "spark:///?table=visits"}, **OPTIONS)
+
+
+def test_reports_and_evaluations_are_of_the_joined_table(some: dict[str, pl.DataFrame], tmp_path: Path) -> None:
+    release = dc.anonymize(some, **OPTIONS)
+    assert release.risk().people == release.audit.people
+    assert release.utility().to_dict()
+    text = release.report(tmp_path / "report.html").read_text()
+    assert "are linked by the pseudonyms in" in text
+    assert not found_in(text.encode(), ["QZ"])
+    loaded = pickle.loads(pickle.dumps(release))
+    assert loaded.frames["people"].equals(release.frames["people"])
+    assert not found_in(pickle.dumps(release), ["QZ"])
+    assert not found_in(json.dumps(release.to_dict()).encode(), ["QZ"])
+
+
+def test_jobs_and_commands(tables: dict[str, pl.DataFrame], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, table in tables.items():
+        table.write_csv(f"{name}.csv")
+    options = "--person patient_id --identifiers household_id,visit_date --keep department --qi age,sex,zip -k 4"
+    options += " --suppression budget(20%) -o safe/ --save-job job.yaml"
+    words = f"anonymize people.csv --table visits=visits.csv {options}"
+    result = CliRunner().invoke(program, words.split())
+    assert result.exit_code == 0, result.output
+    first = {path.name: path.read_bytes() for path in Path("safe").iterdir()}
+    job = Job.load("job.yaml")
+    assert (job.tables, job.input) == ({"people": "people.csv", "visits": "visits.csv"}, "people.csv")
+    assert "input" not in Path("job.yaml").read_text()
+    assert job.run().frames.keys() == {"people", "visits"}
+    assert {path.name: path.read_bytes() for path in Path("safe").iterdir()} == first
+    Job(**{**job.model_dump(), "output": "other/"}).save("jobs.json")
+    assert Job.load("jobs.json").tables == job.tables
+    plan = CliRunner().invoke(program, ["run", "job.yaml", "--dry-run"])
+    assert "420 people, not rows" in plan.output
+    audit = "audit safe/people.csv --table visits=safe/visits.csv --person patient_id --qi age,sex,zip -k 4"
+    assert CliRunner().invoke(program, audit.split()).exit_code == 0
+    assert CliRunner().invoke(program, audit.replace("-k 4", "-k 400").split()).exit_code == 5
+    for more, sentence in (
+        ("--certificate c.json", "A certificate is of one table"),
+        ("--mapping m.json", "a mapping does not know"),
+        ("-o safe.csv", "end the output in /"),
+    ):
+        text = words.replace("-o safe/", "") if more.startswith("-o") else words
+        wrong = CliRunner().invoke(program, [*text.split(), *more.split()])
+        assert wrong.exit_code != 0
+        assert sentence in wrong.output
+
+
+def test_a_job_may_name_the_table_of_people_as_input() -> None:
+    job = Job(input="people.csv", tables={"visits": "visits.csv"}, quasi_identifiers="age", privacy="k(2)", person="id")
+    assert job.tables == {"people": "people.csv", "visits": "visits.csv"}
+    with pytest.raises(UsageError, match="Two tables would be called 'people'"):
+        Job(input="people.csv", tables={"people": "b.csv"}, quasi_identifiers="age", privacy="k(2)")
+    with pytest.raises(UsageError, match="The key 'tables'"):
+        Job(input="people.csv", tables=["b.csv"], quasi_identifiers="age", privacy="k(2)")
+
+
+def test_input_that_changes_meanwhile_is_noticed(
+    tables: dict[str, pl.DataFrame], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths = {name: tmp_path / f"{name}.csv" for name in tables}
+    for name, path in paths.items():
+        tables[name].write_csv(path)
+    divided = publishing.divided
+
+    def changing(*arguments: Any) -> dict[str, pl.DataFrame]:
+        paths["visits"].write_text(paths["visits"].read_text() + "\n")
+        return divided(*arguments)
+
+    monkeypatch.setattr(publishing, "divided", changing)
+    with pytest.raises(DataError, match="changed while it was being read"):
+        dc.anonymize(paths, **OPTIONS, output=f"{tmp_path}/safe/")
+    assert not (tmp_path / "safe").exists()
