@@ -353,7 +353,7 @@ def test_ordered_groups_of_ordered_values_are_ordinal(tmp_path: Path):
             "GONE": "flat",
         },
         privacy="k(2)",
-        min_levels={name: 1 for name in measures},
+        min_levels=dict.fromkeys(measures, 1),
         output=tmp_path / "safe.sav",
     )
     _, about = pyreadstat.read_sav(tmp_path / "safe.sav", output_format="polars")

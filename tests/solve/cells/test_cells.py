@@ -235,7 +235,7 @@ def test_the_figures_of_testdata(data_folder):
 
 @pytest.mark.parametrize("seed", range(12))
 def test_bounds_are_rounded_up_to_a_cost_there_can_be(seed):
-    """With weights of 0.5 and 1.5 every cost is a multiple of a half, and so is the bound; none is above the optimum."""
+    """With weights of 0.5 and 1.5 every cost is a multiple of a half, and so is the bound; none is too high."""
     rows, k, prices = random_rows(seed)
     halves = [0.5, 1.5, 1][: len(prices)]
     solution = solve(build(rows, k, halves, ""), budget=Budget(seed=1))
