@@ -64,9 +64,9 @@ function Stepper({ project, step, link }) {
 }
 
 /** The project as it will be after a change, shown until the server answers. */
-function optimistic(project, { name = project.name, goals = {}, roles = {}, types = {} }) {
+function optimistic(project, { name = project.name, goals = {}, roles = {}, types = {}, pseudonyms = project.pseudonyms }) {
   const columns = project.columns.map((column) => ({ ...column, role: roles[column.name] || column.role, type: types[column.name] || column.type }));
-  return { ...project, name, goals: { ...project.goals, ...goals }, columns };
+  return { ...project, name, pseudonyms, goals: { ...project.goals, ...goals }, columns };
 }
 
 const THEMES = ["auto", "light", "dark"];
@@ -175,14 +175,14 @@ function Page() {
   /** The version of the settings that this tab made or showed: that of `shown`, or of its own changes answered since. */
   const versionOf = useCallback((shown) => Math.max(shown.version, own.current[shown.id] ?? 0), []);
   const keepVersion = (found) => (found && found.version !== undefined && (own.current[found.id] = found.version), found);
-  /** Changes are sent one after the other; the answer is the new state of the project. */
-  const change = useCallback((work) => {
+  /** Changes are sent one after the other; the answer is the new state of the project. Who shows errors itself asks for `quiet`. */
+  const change = useCallback((work, { quiet = false } = {}) => {
     setSaving((number) => number + 1);
     const next = queue.current.then(work).then(keepVersion).then(
       (answer) => (setSaving((number) => number - 1), answer),
       (error) => {
         setSaving((number) => number - 1);
-        fail(error);
+        if (!quiet) fail(error);
         if (error.status === 409) refresh((found) => found).catch(() => null);
         throw error;
       },
