@@ -57,7 +57,7 @@ function Stepper({ project, step, link }) {
         ${finished && html`<span class="unseen">${texts.steps.done}</span>`}${old && html`<span class="old" title=${texts.steps.old}><${Icon} name="clock" size=${15} /><span class="unseen">${texts.steps.old}</span></span>`}`;
       const spoken = [texts.steps[name], finished && texts.steps.done, old && texts.steps.old].filter(Boolean).join(", "); // on phones the label is hidden
       return html`<li key=${name}>${why
-        ? html`<span class="step locked" title=${why} aria-disabled="true" aria-label=${`${texts.steps[name]}: ${why}`}>${content}</span>`
+        ? html`<span class="step locked" role="link" title=${why} aria-disabled="true" aria-label=${`${texts.steps[name]}: ${why}`}>${content}</span>`
         : html`<a class=${`step ${finished ? "done" : ""}`} href=${link(name)} aria-current=${here ? "step" : undefined} ref=${here ? current : undefined} aria-label=${spoken}>${content}</a>`}</li>`;
     })}
   </ol></nav>`;
@@ -91,7 +91,7 @@ function Toasts({ toasts, onClose }) {
   return html`<div class="toasts" role="status" aria-live="polite">
     ${toasts.map((toast) => html`<div class="toast" key=${toast.id}><${Icon} name=${toast.bad ? "warn" : "check"} /><p>${toast.text}</p>
       ${toast.action && html`<button type="button" onClick=${() => (toast.action.run(), onClose(toast.id))}>${toast.action.label}</button>`}
-      <button type="button" aria-label=${texts.close} onClick=${() => onClose(toast.id)}>×</button></div>`)}
+      <button type="button" aria-label=${texts.close} onClick=${() => onClose(toast.id)}><${Icon} name="close" size=${15} /></button></div>`)}
   </div>`;
 }
 
