@@ -196,6 +196,27 @@ def test_text_in_another_encoding_says_how(tmp_path: Path):
     assert dc.look(dc.table(path, encoding="windows-1252"))
 
 
+def test_marks_of_missing_values_are_noted(tmp_path: Path):
+    path = text(tmp_path / "a.csv", "sex,ill\nf,flu\nf,NA\nNA,NA\nNA,cold\n")
+    read = dc.table(path, na="NA")
+    wanted = ["2 cells of column 'sex' are the text NA", "2 cells of column 'ill' are the text NA"]
+    calls: list[Callable[[object], tuple[str, ...]]] = [
+        lambda data: dc.audit(data, quasi_identifiers="sex", sensitive="ill", privacy=["k(1)", "distinct-l(1)"]).notes,
+        lambda data: dc.evaluate.risk(data, quasi_identifiers=["sex"], sensitive=["ill"]).notes,
+        lambda data: dc.look(data).notes,
+    ]
+    for call in calls:
+        found = call(path)
+        assert [note.partition(";")[0] for note in found] == wanted
+        assert all("--na NA" in note and "dc.table(path, na='NA')" in note for note in found)
+        assert not call(read)
+    assert "--na NA" in dc.look(path).summary()
+    assert dc.look(path).to_dict()["notes"]
+    assert "notes" not in dc.look(read).to_dict()
+    numbers = pl.DataFrame({"n": [1, 2]})
+    assert not dc.look(numbers).notes
+
+
 def test_times_with_an_offset_are_dates(tmp_path: Path):
     path = text(tmp_path / "a.csv", "at\n2026-03-01T23:30:00+02:00\n2026-03-05T01:00:00-0500\n")
     made = dc.anonymize(path, quasi_identifiers={"at": "dates(month)"}, privacy="k(2)")

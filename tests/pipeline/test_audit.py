@@ -195,8 +195,10 @@ def test_an_empty_table_breaks_no_promise(tmp_path: Path) -> None:
     verdict = audit(tmp_path / "a.csv", quasi_identifiers="a", privacy=["k(5)", "distinct-l(2, s)", "t(0.1, s)"])
     assert verdict.passed
     assert (verdict.rows, verdict.classes, verdict.smallest_class) == (0, 0, 0)
-    assert "Nothing was released" in verdict.summary()
-    json.dumps(verdict.to_dict(), allow_nan=False)
+    assert verdict.summary().startswith("Audit of nothing: 0 rows in 0 classes.")
+    assert "caution: There are no rows, so nothing was checked" in verdict.summary()
+    assert "caution" in verdict._repr_html_()
+    assert "There are no rows" in json.loads(json.dumps(verdict.to_dict(), allow_nan=False))["notes"][0]
 
 
 def test_reference_is_the_table_the_release_was_made_from() -> None:

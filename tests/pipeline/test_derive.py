@@ -110,6 +110,20 @@ def test_jobs_fronts_and_mappings(tmp_path: Path):
     assert front.release(2).frame["patient"].str.contains("^[0-9a-f]{20}$").all()
 
 
+def test_a_front_takes_the_key_of_a_release(tmp_path: Path):
+    """The pseudonyms of a front are those of a release with the same key, and its releases are signed with it."""
+    made = release(visits(), tmp_path)
+    front = dc.pareto(
+        visits(),
+        quasi_identifiers=["sex"],
+        keep=["patient", "visit", "left"],
+        derive={"patient": "pseudonym"},
+        key=tmp_path / "own.key",
+    )
+    chosen = front.release(point=front.points[0])
+    assert set(chosen.frame["patient"]) == set(made.frame["patient"])
+
+
 @pytest.mark.parametrize(
     ("derive", "error", "sentence"),
     [

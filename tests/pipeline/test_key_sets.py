@@ -112,6 +112,8 @@ def test_a_promise_for_all_columns_leaves_nothing_open():
 def test_the_report_lists_the_key_sets(release, tmp_path):
     release.report(tmp_path / "report.md")
     text = (tmp_path / "report.md").read_text()
+    assert "k(3, on=[age, sex])" in text
+    assert "2 values]" not in text  # names of columns are no values of the data
     assert "Key sets were grouped one by one" in text
     assert "age and zip" in text
     assert "Whoever knows any 2 of the quasi-identifiers of a person, and no more, finds at least 4" in text

@@ -336,3 +336,26 @@ def test_an_audit_of_a_file_with_hierarchies(tmp_path: Path):
     trees = {"SEX": None, "MARITAL": {"both": ["1", "2"], "others": ["3", "4", "5"]}, "TOWN": None}
     verdict = dc.audit(tmp_path / "safe.dta", quasi_identifiers=trees, privacy=["k(3)", "k-map(3)"], population=source)
     assert verdict.passed
+
+
+def test_ordered_groups_of_ordered_values_are_ordinal(tmp_path: Path):
+    """A range of an ordinal or a scale variable is ordered; a set of codes that are no neighbours is not."""
+    table = pl.DataFrame({name: [1.0, 2.0, 3.0, 4.0] * 5 for name in ("OFTEN", "AGE", "MIXED", "KIND", "GONE")})
+    measures = {"OFTEN": "ordinal", "AGE": "scale", "MIXED": "ordinal", "KIND": "nominal", "GONE": "ordinal"}
+    pyreadstat.write_sav(table, tmp_path / "a.sav", variable_measure=measures)
+    dc.anonymize(
+        tmp_path / "a.sav",
+        quasi_identifiers={
+            "OFTEN": {"{1, 2}": ["1", "2"], "{3, 4}": ["3", "4"]},
+            "AGE": "intervals(2)",
+            "MIXED": {"{1, 3}": ["1", "3"], "{2, 4}": ["2", "4"]},
+            "KIND": "intervals(2)",
+            "GONE": "flat",
+        },
+        privacy="k(2)",
+        min_levels=dict.fromkeys(measures, 1),
+        output=tmp_path / "safe.sav",
+    )
+    _, about = pyreadstat.read_sav(tmp_path / "safe.sav", output_format="polars")
+    expected = {"OFTEN": "ordinal", "AGE": "ordinal", "MIXED": "nominal", "KIND": "nominal", "GONE": "ordinal"}
+    assert about.variable_measure == expected

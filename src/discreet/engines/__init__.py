@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 from discreet.engines.columns import exactly, is_category, normalized, unused
 from discreet.engines.combined_columns import count_combined
 from discreet.engines.counting import Counted, Missing, SensitiveOptions, count
+from discreet.engines.files.excel import sheet_names
 from discreet.engines.files.formats import STATISTICS, SUFFIXES, Format, format_of
-from discreet.engines.files.table_file import open_file
+from discreet.engines.files.table_file import open_file, possible_options
 from discreet.engines.files.table_files import files_of, open_table
 from discreet.engines.files.write import plan_of, write_data, write_parts, write_table
 from discreet.engines.format_limits import as_read_back, restore_type
@@ -112,6 +113,7 @@ __all__ = [
     "open_table",
     "order_of_rows",
     "plan_of",
+    "possible_options",
     "reading",
     "recode",
     "relation_of",
@@ -120,6 +122,7 @@ __all__ = [
     "restore_type",
     "same_table",
     "scan_table",
+    "sheet_names",
     "size_of_statistics",
     "to_lazy",
     "typed_again",

@@ -10,6 +10,7 @@ import io
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
 import polars as pl
 
 from discreet.engines.columns import exactly
@@ -111,7 +112,7 @@ def _holds_more(values: Any) -> bool:
 
 def _taken(array: Any) -> Any:
     """Copy a pandas array; taking all rows of a Series would return the same buffer."""
-    return array.take(range(len(array)))
+    return array.take(np.arange(len(array)))
 
 
 def _is_cut(chunk: Any) -> bool:

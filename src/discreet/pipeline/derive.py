@@ -27,7 +27,7 @@ from discreet.runtime.locations import is_url
 from discreet.runtime.text_form import parse_text
 from discreet.schema import parse_dates
 
-__all__ = ["about_derived", "check_derive", "with_derived_columns"]
+__all__ = ["DERIVATIONS", "about_derived", "check_derive", "with_derived_columns"]
 
 _MOST_DAYS = 36_525
 _LONGEST = 64
@@ -39,6 +39,9 @@ class _Derivation(ABC):
 
     form: ClassVar[str]
     """How it is written, for messages."""
+    title: ClassVar[str]
+    summary: ClassVar[str]
+    """What it does, in plain words."""
 
     @abstractmethod
     def columns(self, column: str) -> tuple[str, ...]:
@@ -58,6 +61,8 @@ class _ShiftDates(_Derivation):
     """All dates of a person shifted by the same number of days, which is random and never zero."""
 
     form: ClassVar[str] = "shift_dates(person=patient, days=180)"
+    title: ClassVar[str] = "Shift its dates"
+    summary: ClassVar[str] = "All dates of a person move by the same random number of days."
 
     person: str
     days: int = 180
@@ -114,6 +119,8 @@ class _Pseudonym(_Derivation):
     """An HMAC of each value, by the owner's key."""
 
     form: ClassVar[str] = "pseudonym(length=20)"
+    title: ClassVar[str] = "Replace by keyed pseudonyms"
+    summary: ClassVar[str] = "Each value becomes a code that nobody without your key can explain."
 
     length: int = 20
 
@@ -143,7 +150,8 @@ class _Pseudonym(_Derivation):
         )
 
 
-_DERIVATIONS: Mapping[str, type[_Derivation]] = {"shift_dates": _ShiftDates, "pseudonym": _Pseudonym}
+DERIVATIONS: Mapping[str, type[_Derivation]] = {"shift_dates": _ShiftDates, "pseudonym": _Pseudonym}
+"""The ways to derive a column, by name."""
 
 
 def check_derive(given: Any) -> dict[str, _Derivation]:
@@ -157,14 +165,14 @@ def check_derive(given: Any) -> dict[str, _Derivation]:
 
 def _made(form: str) -> _Derivation:
     name, args, options = parse_text(form)
-    if name not in _DERIVATIONS:
-        hint = did_you_mean(name, _DERIVATIONS) or f"there are {' and '.join(_DERIVATIONS)}."
+    if name not in DERIVATIONS:
+        hint = did_you_mean(name, DERIVATIONS) or f"there are {' and '.join(DERIVATIONS)}."
         raise UsageError(f"There is no derivation '{name}'; {hint}", topic="derive")
     try:
-        return _DERIVATIONS[name](*args, **options)
+        return DERIVATIONS[name](*args, **options)
     except TypeError:
         raise UsageError(
-            f"'{form}' does not have these arguments; write it as in {_DERIVATIONS[name].form}.", topic="derive"
+            f"'{form}' does not have these arguments; write it as in {DERIVATIONS[name].form}.", topic="derive"
         ) from None
 
 

@@ -214,8 +214,9 @@ class Front:
         if k is not None and point is not None:
             raise UsageError("A release is made of one point: say k, or give the point.")
         chosen = point or (self.knee().point if k is None else self.point(k))
-        changed: dict[str, Any] = {"output": output, "key": key, "order": order, "overwrite": overwrite}
-        settings = replace(self.prepared.settings, **changed, seed=draw_seed())
+        given = self.prepared.settings
+        changed: dict[str, Any] = {"output": output, "key": key or given.key, "order": order, "overwrite": overwrite}
+        settings = replace(given, **changed, seed=draw_seed())
         prepared = self.prepared.with_target(settings)
         with interruptible():
             problem, solution = self._solution(chosen)

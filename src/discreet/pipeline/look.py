@@ -5,7 +5,7 @@ Only names, types and counts are shown, no value of the data.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from html import escape
 from itertools import combinations
@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from discreet.engines import open_source
-from discreet.runtime.notebook_html import card, figures, findings, folded, table
+from discreet.runtime.notebook_html import card, figures, findings, folded, note_list, table
 from discreet.runtime.plurals import amount, listed
-from discreet.schema import Role, detect_all
+from discreet.schema import Role, count_missing_marks, detect_all, missing_mark_notes
 
 if TYPE_CHECKING:
+    from discreet.engines import Source
     from discreet.schema import ColumnFacts, Finding, Leak
 
 __all__ = ["ColumnLook", "Look", "look"]
@@ -67,6 +68,8 @@ class Look:
     smallest_class: int | None
     pairs: tuple[tuple[tuple[str, str], int], ...] = field(default=())
     """The pairs of quasi-identifiers that single out most rows, and how many."""
+    notes: tuple[str, ...] = field(default=())
+    """What may have been meant otherwise."""
 
     @property
     def identifiers(self) -> list[str]:
@@ -103,7 +106,7 @@ class Look:
                 "unique_rows": self.unique_rows,
                 "smallest_class": self.smallest_class,
             }
-        return data
+        return {**data, **({"notes": list(self.notes)} if self.notes else {})}
 
     def to_frame(self) -> pl.DataFrame:
         """Return a row for each column."""
@@ -129,6 +132,7 @@ class Look:
         if self.unique_rows is not None:
             lines += ["", f"Together {', '.join(self.quasi_identifiers)}", f"{self._singled_out()}."]
             lines += [f"  {' and '.join(pair)} alone: {amount(alone, 'row')}" for pair, alone in self.pairs]
+        lines += ["", *self.notes] if self.notes else []
         return "\n".join(lines)
 
     def _singled_out(self) -> str:
@@ -170,6 +174,7 @@ class Look:
             folded("Pairs of columns that single out most rows", table("", ("columns", "unique rows"), pairs))
             if pairs
             else "",
+            note_list(self.notes),
             f"<p>Next: <code>{escape(self.call)}</code></p>",
         )
 
@@ -210,12 +215,21 @@ def look(data: Any) -> Look:
     )
     rows = max((facts.rows for facts in profile.facts.values()), default=0)
     likely = [column.name for column in columns if column.suggested_role == str(Role.QUASI_IDENTIFIER)]
+    notes = tuple(_missing_marks(source, profile.facts))
     if not likely:
-        return Look(rows, columns, None, None, None)
+        return Look(rows, columns, None, None, None, notes=notes)
     counted = source.count(likely)
     sizes = counted.to_series(-1)
     smallest = int(sizes.min() or 0)  # type: ignore[arg-type]
-    return Look(rows, columns, len(sizes), int((sizes == 1).sum()), smallest, tuple(_pairs(counted, likely)))
+    return Look(rows, columns, len(sizes), int((sizes == 1).sum()), smallest, tuple(_pairs(counted, likely)), notes)
+
+
+def _missing_marks(source: Source, facts: Mapping[str, ColumnFacts]) -> Iterator[str]:
+    """Yield a note for each column with texts that often mean a missing value; they are looked for in its sample."""
+    for name, column in facts.items():
+        if count_missing_marks(column.sample, [1] * len(column.sample)):
+            counted = source.count([name])
+            yield from missing_mark_notes(name, counted.to_series(0), counted.to_series(1).cast(pl.Int64))
 
 
 def _pairs(counted: pl.DataFrame, names: Sequence[str]) -> Iterator[tuple[tuple[str, str], int]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -72,6 +73,7 @@ def pareto(
     engine: EngineName = "auto",
     memory_limit: str | None = None,
     spark: Any = None,
+    key: str | PathLike[str] | None = None,
     progress: Callable[[FrontProgress], None] | None = None,
     budget: Budget | None = None,
 ) -> Front:
@@ -117,6 +119,9 @@ def pareto(
     engine, memory_limit, spark
         Who works on a file: ``polars`` (``auto``), ``duckdb`` or ``spark``; frames are worked on by their own engine.
         ``memory_limit`` is one on DuckDB, such as ``4GB``; ``spark`` a session, or the address of a cluster.
+    key
+        The file of your key, which derived columns need; one in your home folder otherwise. Releases made from a point
+        are signed with it unless another is named.
     progress, budget
         A function called with the state of the search, and a switch to stop it; for user interfaces.
 

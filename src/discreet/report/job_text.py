@@ -9,10 +9,20 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
+from discreet.errors import UsageError
+from discreet.problem import PRIVACY
 from discreet.runtime.text_form import outline
 from discreet.schema import hierarchy_for_reports
 
-__all__ = ["is_counted", "job_for_reports", "job_text", "plain_data", "scheme_names", "text_form"]
+__all__ = [
+    "is_counted",
+    "job_for_reports",
+    "job_text",
+    "plain_data",
+    "promise_for_reports",
+    "scheme_names",
+    "text_form",
+]
 
 _PAGES = ("protection_page", "internal_page", "purpose", "recipient")
 _LOCATIONS = ("input", "tables", "population", "against", "output", "report", "certificate", "mapping", "key")
@@ -62,9 +72,21 @@ def job_for_reports(job: Mapping[str, Any]) -> dict[str, Any]:
             }
             for role in ("quasi_identifiers", "sensitive")
         },
-        "privacy": [model if is_counted(model) else outline(model) for model in job["privacy"]],
+        "privacy": [model if is_counted(model) else promise_for_reports(model) for model in job["privacy"]],
         "cost": job["cost"] if job["cost"] is None or is_counted(job["cost"]) else outline(job["cost"], by_column=True),
     }
+
+
+def promise_for_reports(text: str) -> str:
+    """Return the text form of a promise without values of the data; names of columns, as in key sets, are none.
+
+    >>> promise_for_reports("k(3, on=[age, zip])"), promise_for_reports("l+({Flu: 0.5}, disease)")
+    ('k(3, on=[age, zip])', 'l+({1 value}, disease)')
+    """
+    try:
+        return PRIVACY.make(text).shown
+    except UsageError:  # a model that was passed as an object and has no text form
+        return outline(text)
 
 
 def is_counted(form: Any) -> bool:

@@ -12,14 +12,19 @@ from discreet.runtime.plurals import amount
 if TYPE_CHECKING:
     from discreet.pipeline.audit.verdict import Audit
 
-__all__ = ["audit_html", "audit_table", "check_rows"]
+__all__ = ["NOTHING", "audit_html", "audit_table", "check_rows"]
+
+NOTHING = "There are no rows, so nothing was checked: a table without rows keeps every promise."
+"""What is said of the audit of an empty table."""
 
 
 def audit_html(audit: Audit, hidden: Collection[str] = ()) -> str:
     """Return an audit as a card, without the measured values of the ``hidden`` promises."""
     title = f"Audit of {audit.counts} in {amount(audit.classes, 'class', 'classes')}"
-    kept = [("ok", "Every promise is kept.")] if audit.passed else [("danger", "A promise is broken.")]
-    return card(title, findings(kept), audit_table(audit, hidden), level="ok" if audit.passed else "danger")
+    level, words = ("danger", "A promise is broken.") if not audit.passed else ("ok", "Every promise is kept.")
+    if audit.passed and not audit.rows:
+        level, words = "caution", NOTHING
+    return card(title, findings([(level, words)]), audit_table(audit, hidden), level=level)
 
 
 def audit_table(audit: Audit, hidden: Collection[str] = ()) -> str:

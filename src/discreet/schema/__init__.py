@@ -27,6 +27,7 @@ from discreet.schema.identifying import (
     sightings,
     suggest_diversity,
 )
+from discreet.schema.missing_marks import count_missing_marks, missing_mark_notes
 
 __all__ = [
     "BUILDERS",
@@ -51,6 +52,7 @@ __all__ = [
     "blocks_of_runs",
     "blocks_of_text",
     "builder_name",
+    "count_missing_marks",
     "detect",
     "detect_all",
     "find_leaks",
@@ -59,6 +61,7 @@ __all__ = [
     "infer_type",
     "known_texts",
     "make_domain",
+    "missing_mark_notes",
     "near_duplicates",
     "node_names",
     "numbers_of",

@@ -237,13 +237,14 @@ def _create_project(api: _Api) -> Callable[[Request], Awaitable[Response]]:
             length = request.headers.get("content-length", "0")
             if length.isdecimal() and int(length) > studio.limits.upload + (1 << 20):
                 raise TooLargeError("The file is larger than the studio accepts; raise the limit with --max-upload.")
+            reading = _given_reading(request)
             folder = studio.workspace.new_folder()
             try:
                 file = await receive_file(request.stream(), kind, folder, studio.limits)
             except BaseException:
                 studio.workspace.remove(folder)
                 raise
-            project = await run_in_threadpool(studio.open_file, owner, folder, file)
+            project = await run_in_threadpool(studio.open_file, owner, folder, file, None, reading)
             return JSONResponse(plain(await run_in_threadpool(_document, studio, project)), 201)
         except ClientDisconnect:
             return Response(status_code=499)  # nobody is left to read the answer
@@ -251,6 +252,15 @@ def _create_project(api: _Api) -> Callable[[Request], Awaitable[Response]]:
             return error_answer(error)
 
     return create
+
+
+def _given_reading(request: Request) -> Any:
+    """How to read an uploaded file: JSON in the address, since the body is the file."""
+    given = request.query_params.get("reading")
+    try:
+        return None if given is None else json.loads(given)
+    except (ValueError, RecursionError):
+        raise UsageError("'reading' in the address is not valid JSON.") from None
 
 
 def _remove(request: ApiRequest) -> Answer:
@@ -280,17 +290,18 @@ def _rows(request: ApiRequest) -> Answer:
     """Page of the table; with ``release``, also the released version of each row."""
     project = request.project
     offset, limit = request.number("offset", 0), request.number("limit", 50, PAGE)
-    page = project.table.page(offset, limit)
-    fields = {"columns": page.columns, "rows": page.rows(), "offset": offset, "total": project.table.rows}
     name = request.http.query_params.get("release")
-    if name is None:
+    run = None if name is None else request.studio.job(request.owner, name)
+    table = project.table if run is None or run.project != project.id else project.table_of(run.settings)
+    page = table.page(offset, limit)
+    fields = {"columns": page.columns, "rows": page.rows(), "offset": offset, "total": table.rows}
+    if run is None:
         return fields
-    run = request.studio.job(request.owner, name)
     if run.project != project.id or run.kind != "release" or run.state != "done":
         raise UsageError("This job has no release yet.")
     kept = np.load(run.folder / "kept.npy", mmap_mode="r", allow_pickle=False)
     released = pl.scan_parquet(run.folder / RELEASED, glob=False)
-    types = {facts["name"]: run.settings.types.get(facts["name"], facts["type"]) for facts in project.table.facts}
+    types = {facts["name"]: run.settings.types.get(facts["name"], facts["type"]) for facts in table.facts}
     return {**fields, **compare_page(page, offset, kept, released, types)}
 
 

@@ -14,6 +14,7 @@ from discreet.job import Job
 from discreet.pipeline.provenance import job_hierarchies
 from discreet.report.charts.evaluations import before_after_chart
 from discreet.studio._jobs import Run
+from discreet.studio._original import original_table
 from discreet.studio._script import JOB
 from discreet.studio._workspace import RELEASED
 
@@ -36,7 +37,7 @@ def find_person(run: Run, known: Any, width: int) -> dict[str, Any]:
     person = find(
         pl.scan_parquet(run.folder / RELEASED, glob=False),
         {str(column): value for column, value in known.items()},
-        original=job.located_input(),
+        original=original_table(job),
         quasi_identifiers=quasi,
         mapping=mapping,
         sensitive=arguments["sensitive"],

@@ -125,6 +125,12 @@ def differences(before: Settings, now: Settings) -> list[str]:
     found += [
         f"the tree of {column}" for column in trees if before.hierarchies.get(column) != now.hierarchies.get(column)
     ]
+    derived = sorted({*before.derive, *now.derive})
+    found += [f"the values of {column}" for column in derived if before.derive.get(column) != now.derive.get(column)]
+    if before.reading != now.reading:
+        found.append("how the table is read")
+    if before.pseudonyms != now.pseudonyms:
+        found.append("whether there are pseudonyms")
     if before.keep != now.keep:
         found.append("which columns are released unchanged")
     found += now.goals.changes_since(before.goals)

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from discreet.errors import DiscreetError, MissingColumnError, UsageError, did_you_mean
+from discreet.pipeline.derive import check_derive
+from discreet.runtime.arguments import switch
 from discreet.schema import (
     Builder,
     Domain,
@@ -24,14 +26,16 @@ from discreet.schema import (
 from discreet.schema.builders.auto import auto
 from discreet.studio._goals import Goals
 from discreet.studio._history import History
+from discreet.studio._reading import check_reading, reading_facts, with_table
 from discreet.studio._settings import Form, Settings
 from discreet.studio._spelling import error_message
 from discreet.studio._table import Table
-from discreet.studio._workspace import new_id
+from discreet.studio._upload import Limits, admit
+from discreet.studio._workspace import ROWS, new_id
 
 __all__ = ["ChangedElsewhereError", "Project", "as_form", "builder"]
 
-_ONE = {Role.CLASS: Role.INSENSITIVE, Role.PERSON: Role.IDENTIFIER}
+_ONE = {Role.CLASS: Role.INSENSITIVE, Role.PERSON: Role.IDENTIFIER, Role.HOUSEHOLD: Role.IDENTIFIER}
 """Roles that one column has, and what the previous column becomes."""
 _LONGEST_NAME = 120
 _MOST_DOMAINS = 200
@@ -45,17 +49,26 @@ class ChangedElsewhereError(UsageError):
 class Project:
     """A table with its settings and their history."""
 
-    def __init__(self, owner: str, folder: Path, table: Table, forms: Mapping[str, Form] | None = None) -> None:
+    def __init__(
+        self,
+        owner: str,
+        folder: Path,
+        table: Table,
+        forms: Mapping[str, Form] | None = None,
+        limits: Limits | None = None,
+    ) -> None:
         self.id = new_id()
         self.owner = owner
         self.folder = folder
-        self.table = table
+        self.limits = limits or Limits()
+        self._tables = {table.reading: table}
         self.created = datetime.now(UTC).isoformat(timespec="seconds")
         self.step = "data"
         self.lock = threading.RLock()
         roles = {facts["name"]: Role(facts["suggested"]) for facts in table.facts}
-        goals = self._protecting(Goals(), [column for column, role in roles.items() if role is Role.SENSITIVE])
-        first = Settings(table.file.name.partition(".")[0], roles, hierarchies=dict(forms or {}), goals=goals)
+        goals = _protecting(table, Goals(), [column for column, role in roles.items() if role is Role.SENSITIVE])
+        name = table.file.name.partition(".")[0]
+        first = Settings(name, roles, hierarchies=dict(forms or {}), goals=goals, reading=table.reading)
         self.history = History(first)
         self._domains: dict[tuple[Any, ...], tuple[Form | None, Domain | DiscreetError]] = {}
 
@@ -63,6 +76,22 @@ class Project:
     def settings(self) -> Settings:
         """The current settings."""
         return self.history.settings
+
+    @property
+    def table(self) -> Table:
+        """The table, as the current settings read it."""
+        return self.table_of(self.settings)
+
+    def table_of(self, settings: Settings) -> Table:
+        """The table, as some settings read it."""
+        with self.lock:
+            found = self._tables.get(settings.reading)
+            if found is None:
+                file = next(iter(self._tables.values())).file
+                admit(file, self.limits, settings.reading)
+                found = Table(file, self.folder / f"{len(self._tables)}{ROWS}", settings.reading)
+                self._tables[settings.reading] = found
+            return found
 
     def change(self, label: str, settings: Settings) -> None:
         """Replace the settings by new ones; the change can be undone."""
@@ -92,7 +121,7 @@ class Project:
 
     def patch(self, fields: Mapping[str, Any]) -> None:
         """Apply the changes of a request, all of them or none."""
-        known = ("name", "roles", "keep", "types", "goals", "step")
+        known = ("name", "reading", "roles", "keep", "types", "derive", "pseudonyms", "goals", "step")
         for key in fields:
             if key not in known:
                 raise UsageError(f"A project has no '{key}'; {did_you_mean(key, known) or 'see the documentation.'}")
@@ -101,6 +130,9 @@ class Project:
             if "name" in fields:
                 now = replace(now, name=_name(fields["name"]))
                 labels.append("rename the project")
+            if "reading" in fields:
+                now = self._with_reading(now, fields["reading"])
+                labels.append("change how the table is read")
             if "roles" in fields:
                 now, label = self._with_roles(now, fields["roles"])
                 labels.append(label)
@@ -110,8 +142,14 @@ class Project:
             if "types" in fields:
                 now, label = self._with_types(now, fields["types"])
                 labels.append(label)
+            if "derive" in fields:
+                now, label = self._with_derived(now, fields["derive"])
+                labels.append(label)
+            if "pseudonyms" in fields:
+                now = replace(now, pseudonyms=switch(fields["pseudonyms"], "pseudonyms"))
+                labels.append("switch pseudonyms on" if now.pseudonyms else "switch pseudonyms off")
             if "goals" in fields:
-                goals, label = now.goals.changed(fields["goals"], self.table.columns)
+                goals, label = now.goals.changed(fields["goals"], list(now.roles))
                 now = replace(now, goals=goals)
                 labels.append(label)
             if "step" in fields:
@@ -119,33 +157,44 @@ class Project:
             if labels:
                 self.change(" and ".join(labels), now)
 
+    def _with_reading(self, now: Settings, given: Any) -> Settings:
+        """Read the table in another way; what was decided about its columns stays."""
+        before, table = self.table_of(now), self.table_of(replace(now, reading=check_reading(given)))
+        after = with_table(now, before, table)
+        found = [column for column, role in after.roles.items() if role is Role.SENSITIVE]
+        new = [column for column in found if now.roles.get(column) is not Role.SENSITIVE]
+        return replace(after, goals=_protecting(table, after.goals, new))
+
+    def _with_derived(self, now: Settings, forms_by_column: Any) -> tuple[Settings, str]:
+        """Replace the values of columns before anything else; None leaves a column as it is."""
+        given = _by_column(now, forms_by_column, "derived columns")
+        chosen = {column: form for column, form in {**now.derive, **given}.items() if form is not None}
+        for column, derivation in check_derive(chosen).items():
+            for needed in derivation.columns(column):
+                if needed not in now.roles:
+                    raise MissingColumnError(needed, list(now.roles))
+        label = f"replace the values of '{next(iter(given))}'" if len(given) == 1 else "replace values"
+        return replace(now, derive=chosen), label
+
     def _with_roles(self, now: Settings, roles_by_column: Any) -> tuple[Settings, str]:
-        given = {column: _role(column, choice) for column, choice in self._by_column(roles_by_column, "roles").items()}
+        given = {column: _role(column, choice) for column, choice in _by_column(now, roles_by_column, "roles").items()}
         roles = {**now.roles, **given}
         for column, role in given.items():
             if role in _ONE:  # at most one column
                 others = [other for other, own in roles.items() if own is role and other != column]
                 roles |= dict.fromkeys(others, _ONE[role])
         label = f"make '{next(iter(given))}' {next(iter(given.values()))}" if len(given) == 1 else "change roles"
-        goals = self._protecting(now.goals, [column for column, role in given.items() if role is Role.SENSITIVE])
+        sensitive = [column for column, role in given.items() if role is Role.SENSITIVE]
+        goals = _protecting(self.table_of(now), now.goals, sensitive)
         for column, role in roles.items():
             if now.roles[column] is Role.SENSITIVE and role is not Role.SENSITIVE:
                 goals = goals.without(column)
         keep = frozenset(column for column in now.keep if roles[column] is Role.INSENSITIVE)
         return replace(now, roles=roles, goals=goals, keep=keep), label
 
-    def _protecting(self, goals: Goals, columns: list[str]) -> Goals:
-        """Add a diversity requirement for columns that became sensitive."""
-        for column in columns:
-            counts = self.table.counts(column)
-            rows = counts.rows[counts.present]
-            most = float(rows.max() / rows.sum()) if len(rows) else 0.0
-            goals = goals.protecting(column, suggest_diversity(len(rows), most))
-        return goals
-
     def _with_keep(self, now: Settings, decisions: Any) -> tuple[Settings, str]:
         """Confirm, or take back, that columns are released unchanged."""
-        given = self._by_column(decisions, "decisions")
+        given = _by_column(now, decisions, "decisions")
         for column, choice in given.items():
             if not isinstance(choice, bool):
                 raise UsageError("The decision to release a column unchanged must be true or false.", column=column)
@@ -158,7 +207,7 @@ class Project:
         return replace(now, keep=keep), label
 
     def _with_types(self, now: Settings, types_by_column: Any) -> tuple[Settings, str]:
-        given = self._by_column(types_by_column, "types")
+        given = _by_column(now, types_by_column, "types")
         types = dict(now.types)
         for column, choice in given.items():
             if choice is None:
@@ -168,14 +217,6 @@ class Project:
         label = f"change the type of '{next(iter(given))}'" if len(given) == 1 else "change types"
         return replace(now, types=types), label
 
-    def _by_column(self, given: Any, what: str) -> dict[str, Any]:
-        if not isinstance(given, dict) or not given:
-            raise UsageError(f"The {what} must be a mapping from column to choice.")
-        for column in given:
-            if column not in self.table.columns:
-                raise MissingColumnError(column, self.table.columns)
-        return given
-
     def form(self, column: str) -> Form | None:
         """Hierarchy of a column; None for an automatic one."""
         return self.settings.hierarchies.get(column)
@@ -184,10 +225,10 @@ class Project:
         """Bind the values of a column to its hierarchy; raises DiscreetError if they do not fit."""
         now = settings or self.settings
         chosen = now.hierarchies.get(column)
-        key = (column, id(chosen) if isinstance(chosen, Hierarchy) else chosen, now.types.get(column))
+        key = (column, id(chosen) if isinstance(chosen, Hierarchy) else chosen, now.types.get(column), now.reading)
         source, bound = self._domains.get(key, (None, None))
         if bound is None or source is not chosen:
-            counts = self.table.counts(column)
+            counts = self.table_of(now).counts(column)
             try:
                 tree = None if chosen is None else as_form(chosen)
                 bound = make_domain(column, counts.values, tree, type=now.types.get(column), rows=counts.rows)
@@ -240,6 +281,8 @@ class Project:
                 "id": self.id,
                 "name": now.name,
                 "file": self.table.file.name,
+                "reading": reading_facts(self.table),
+                "pseudonyms": now.pseudonyms,
                 "rows": self.table.rows,
                 "created": self.created,
                 "step": self.step,
@@ -252,6 +295,7 @@ class Project:
                         "confirmed": facts["name"] in now.keep,
                         "undecided": facts["name"] in undecided,
                         "promised": now.goals.promised_of(facts["name"]),
+                        "derive": now.derive.get(facts["name"]),
                     }
                     for facts in self.table.facts
                 ],
@@ -285,6 +329,26 @@ class Project:
             return {**facts, "depth": 0, "levels": [], "ok": False, "message": error_message(error)}
         levels = [len(names) - (None in names) for names in domain.labels]
         return {**facts, "depth": domain.height, "levels": levels, "ok": True, "message": None}
+
+
+def _protecting(table: Table, goals: Goals, columns: list[str]) -> Goals:
+    """Add a diversity requirement for columns that became sensitive."""
+    for column in columns:
+        counts = table.counts(column)
+        rows = counts.rows[counts.present]
+        most = float(rows.max() / rows.sum()) if len(rows) else 0.0
+        goals = goals.protecting(column, suggest_diversity(len(rows), most))
+    return goals
+
+
+def _by_column(now: Settings, given: Any, what: str) -> dict[str, Any]:
+    """Return choices by column; raise an error if there are none, or a column is not there."""
+    if not isinstance(given, dict) or not given:
+        raise UsageError(f"The {what} must be a mapping from column to choice.")
+    for column in given:
+        if column not in now.roles:
+            raise MissingColumnError(column, list(now.roles))
+    return given
 
 
 def as_form(form: Form) -> Hierarchy | Builder:

@@ -17,7 +17,6 @@ from discreet.problem import make_schemes
 from discreet.schema import Hierarchy, Role
 from discreet.studio._project import Project
 from discreet.studio._settings import Settings
-from discreet.studio._table import how_to_read
 from discreet.studio._workspace import safe_name
 
 __all__ = [
@@ -53,34 +52,52 @@ def job_fields(settings: Settings, file: Path) -> dict[str, Any]:
     quasi = settings.columns(Role.QUASI_IDENTIFIER)
     known = settings.columns(Role.SENSITIVE)
     classes = settings.columns(Role.CLASS)
-    people = settings.columns(Role.PERSON)
+    people, households = settings.columns(Role.PERSON), settings.columns(Role.HOUSEHOLD)
     goals = settings.goals
     limited = {name: _only(getattr(goals, name), quasi) for name in _LIMITS}
     fields = type(goals)(**{**vars(goals), **limited}).job()
     released = [*quasi, *known, *classes]
     trees = hierarchy_files(settings)
+    flat = _without_trees(settings)
+    removed = settings.columns(Role.IDENTIFIER)
     return {
         "input": file.name,
         "output": released_name(file),
-        "identifiers": settings.columns(Role.IDENTIFIER),
-        "quasi_identifiers": {column: _form(settings, column, trees) for column in quasi},
+        "identifiers": removed,
+        "quasi_identifiers": {column: None if column in flat else _form(settings, column, trees) for column in quasi},
         "sensitive": {column: _form(settings, column, trees) for column in known},
         "class_attribute": classes[0] if classes else None,
         "person": people[0] if people else None,
+        "household": households[0] if households else None,
+        "pseudonyms": settings.pseudonyms and bool(people or households),
         "keep": [column for column in settings.columns(Role.INSENSITIVE) if column in settings.keep],
         "types": {column: kind for column, kind in settings.types.items() if column in released},
-        **how_to_read(file).to_dict(),
+        "derive": {column: form for column, form in settings.derive.items() if column not in removed},
+        **settings.reading.to_dict(),
         **fields,
     }
 
 
 def hierarchy_files(settings: Settings) -> dict[str, str]:
     """Path of the file of each edited hierarchy; numbered, since column names may be any text."""
-    trees = [column for column, form in settings.hierarchies.items() if isinstance(form, Hierarchy)]
+    flat = _without_trees(settings)
+    trees = [
+        column for column, form in settings.hierarchies.items() if isinstance(form, Hierarchy) and column not in flat
+    ]
     return {
         column: f"{_HIERARCHIES}/{number}-{safe_name(column, 'column').replace('.', '_')}.csv"
         for number, column in enumerate(trees, start=1)
     }
+
+
+def _without_trees(settings: Settings) -> list[str]:
+    """Columns that are made coarser without their trees, since the scheme shows a value or hides it."""
+    if is_best(settings.goals.scheme):
+        return []
+    chosen = make_schemes(settings.goals.scheme)
+    schemes = chosen if isinstance(chosen, Mapping) else dict.fromkeys(settings.roles, chosen)
+    quasi = settings.columns(Role.QUASI_IDENTIFIER)
+    return [column for column in quasi if column in schemes and schemes[column].flat]
 
 
 def _form(settings: Settings, column: str, trees: Mapping[str, str]) -> str | None:
@@ -108,18 +125,19 @@ def write_job(project: Project, settings: Settings, folder: Path) -> Job:
     fields = {**job_fields(settings, file), **documents}
     if fields["seed"] is None:
         fields["seed"] = draw_seed()  # the files must repeat what was done
-    alike = fields["person"] is None and not is_best(fields["scheme"])
-    if alike and has_mapping(fields["scheme"], fields["suppression"]):
+    if not is_best(fields["scheme"]) and has_mapping(fields):
         fields["mapping"] = MAPPING
     write_fields(folder / JOB, Job(**fields).model_dump(exclude_defaults=True), private=True)
     return Job.load(folder / JOB)
 
 
-def has_mapping(scheme: Any, suppression: str) -> bool:
-    """Return whether releases of this kind have a mapping: equal values must be recoded alike."""
-    schemes = make_schemes(scheme)
+def has_mapping(job: Mapping[str, Any]) -> bool:
+    """Return whether the release of a job has a mapping: equal values must be recoded alike, whoever they are of."""
+    schemes = make_schemes(job["scheme"])
     chosen = list(schemes.values()) if isinstance(schemes, Mapping) else [schemes]
-    return all(each.is_global for each in chosen) and suppression.startswith(("none", "budget", "class-rec"))
+    by_value = not (job["person"] or job["household"] or job["derive"])
+    by_class = job["suppression"].startswith(("none", "budget", "class-rec"))
+    return by_value and by_class and all(each.is_global for each in chosen)
 
 
 def script(

@@ -13,6 +13,7 @@ from discreet.errors import DiscreetError, UsageError
 from discreet.studio._handovers import Handovers
 from discreet.studio._jobs import Jobs, Run
 from discreet.studio._project import Project
+from discreet.studio._reading import first_reading
 from discreet.studio._script import write_job
 from discreet.studio._settings import Form
 from discreet.studio._table import Table
@@ -54,12 +55,18 @@ class Studio:
             raise NotFoundError("There is no such project; it was removed, or the studio was restarted.")
         return found
 
-    def open_file(self, owner: str, folder: Path, file: Path, forms: dict[str, Form] | None = None) -> Project:
-        """Create a project from a file in a folder of the workspace; on failure both are erased."""
+    def open_file(
+        self, owner: str, folder: Path, file: Path, forms: dict[str, Form] | None = None, reading: Any = None
+    ) -> Project:
+        """Create a project from a file in a folder of the workspace; on failure both are erased.
+
+        ``reading`` are the reading options of the request, if there are any.
+        """
         try:
-            admit(file, self.limits)
-            table = Table(file, folder / ROWS)
-            project = Project(owner, folder, table, forms)
+            options = first_reading(file, reading)
+            admit(file, self.limits, options)
+            table = Table(file, folder / ROWS, options)
+            project = Project(owner, folder, table, forms, self.limits)
         except BaseException:
             self.workspace.remove(folder)
             raise

@@ -12,13 +12,25 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from discreet.engines import format_of, open_file, open_source, reading, to_lazy
+from discreet.engines import open_file, open_source, to_lazy
+from discreet.engines import reading as guarded
 from discreet.errors import DataError, MissingColumnError
 from discreet.report.ranges import round_edges
 from discreet.runtime.table_path import ReadOptions, TablePath
-from discreet.schema import ColumnFacts, Finding, Role, Type, detect, find_leaks, infer_type, numbers_of, text_of
+from discreet.schema import (
+    ColumnFacts,
+    Finding,
+    Role,
+    Type,
+    count_missing_marks,
+    detect,
+    find_leaks,
+    infer_type,
+    numbers_of,
+    text_of,
+)
 
-__all__ = ["BARS", "PAGE", "Counts", "Table", "bars", "how_to_read", "number_bars", "shown_text"]
+__all__ = ["BARS", "PAGE", "Counts", "Table", "bars", "number_bars", "shown_text"]
 
 PAGE = 200
 """Most rows of a page."""
@@ -30,12 +42,6 @@ _LONGEST = 300
 """Most characters of a cell that are shown."""
 _SAMPLED = 10_000
 """About how many rows are searched for values of identifiers."""
-
-
-def how_to_read(file: Path) -> ReadOptions:
-    """Return how the studio reads a file: codes that SPSS declares as missing are missing, and never a secret."""
-    codes = "missing" if format_of(file).kind in ("sav", "zsav") else "keep"
-    return ReadOptions(missing_codes=codes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,14 +65,15 @@ class Counts:
 class Table:
     """An uploaded table, with a copy as Parquet from which pages are read quickly."""
 
-    def __init__(self, file: Path, rows: Path) -> None:
+    def __init__(self, file: Path, rows: Path, reading: ReadOptions) -> None:
         """Read ``file`` and write its copy ``rows``."""
         self.file = file
-        location = TablePath(file, how_to_read(file))
+        self.reading = reading
+        location = TablePath(file, reading)
         source = open_source(location)
         self.parquet = rows
         opened = open_file(location)
-        with reading(f"'{file.name}'", opened.explain):
+        with guarded(f"'{file.name}'", opened.explain):
             opened.check_rows()
             plan = to_lazy(location)
             for name, dtype in plan.collect_schema().items():
@@ -132,6 +139,7 @@ class Table:
             "type": str(counts.type),
             "distinct": int(counts.present.sum()),
             "missing": int(counts.rows[~counts.present].sum()),
+            "marks": count_missing_marks(counts.values, counts.rows),
             "unique": finding.unique,
             "suggested": str(role),
             "why": " ".join(reasons),

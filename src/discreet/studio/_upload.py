@@ -24,6 +24,7 @@ import polars as pl
 
 from discreet.engines import STATISTICS, format_of, open_file, reading, size_of_statistics
 from discreet.errors import DataError, UsageError
+from discreet.runtime.table_path import ReadOptions, TablePath
 from discreet.studio._workspace import safe_name
 
 __all__ = ["Limits", "TooLargeError", "admit", "receive_file"]
@@ -149,8 +150,9 @@ class _Part:
             self.close()
 
 
-def admit(path: Path, limits: Limits) -> None:
+def admit(path: Path, limits: Limits, options: ReadOptions | None = None) -> None:
     """Raise an error for a file that is not a table or exceeds a limit once decompressed."""
+    options = options or ReadOptions()
     layout = format_of(path)
     if path.stat().st_size == 0:
         raise DataError(f"'{path.name}' is empty.")
@@ -174,8 +176,9 @@ def admit(path: Path, limits: Limits) -> None:
             with _decompressed(path, layout.compression) as stream:
                 _check_columns(_header_width(stream.readline(_PIECE)) if layout.kind == "csv" else 0, path, limits)
                 stream.seek(0)
-                _measure(iter(lambda: stream.read(_PIECE), b""), path, limits, text=True)
-    _check_columns(len(open_file(path).columns), path, limits)
+                text = "text" if options.utf8 else "other text"
+                _measure(iter(lambda: stream.read(_PIECE), b""), path, limits, text)
+    _check_columns(len(open_file(TablePath(path, options)).columns), path, limits)
 
 
 def _header_width(line: bytes) -> int:
@@ -226,9 +229,13 @@ def _text_size(plan: pl.LazyFrame) -> int:
     return int(sum(sizes.collect(engine="streaming").row(0)))
 
 
-def _measure(pieces: Iterator[bytes], path: Path, limits: Limits, text: bool = False) -> None:
-    """Measure decompressed content; raise an error if it is too large or, for text, not clean UTF-8."""
+def _measure(pieces: Iterator[bytes], path: Path, limits: Limits, what: str = "") -> None:
+    """Measure decompressed content; raise an error if it is too large or, for ``text``, not clean UTF-8.
+
+    ``other text`` has another encoding; its reader finds out whether it is the one that was named.
+    """
     size = lines = 0
+    text = what == "text"
     decoder = codecs.getincrementaldecoder("utf-8")()
     for piece in pieces:
         if text and size == 0 and piece.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
@@ -244,14 +251,14 @@ def _measure(pieces: Iterator[bytes], path: Path, limits: Limits, text: bool = F
                 decoder.decode(piece)
             except UnicodeDecodeError:
                 raise DataError(_other_encoding(path)) from None
-        lines += piece.count(b"\n") if text else 0
+        lines += piece.count(b"\n") if what else 0
     _check_rows(lines, path, limits)
 
 
 def _other_encoding(path: Path) -> str:
     return (
-        f"'{path.name}' is not UTF-8 text, so letters such as é would be lost; open it in a spreadsheet program and "
-        "save it as 'CSV UTF-8' or as .xlsx."
+        f"'{path.name}' is not UTF-8 text, so letters such as é would be lost; choose its encoding under “How to read "
+        "the table”, or save it as 'CSV UTF-8' in a spreadsheet program."
     )
 
 

@@ -39,6 +39,7 @@ def vocabulary() -> dict[str, list[Entry]]:
         "types": _TYPES,
         "missing": _MISSING,
         "missing_sensitive": _MISSING_SENSITIVE,
+        "derivations": _derivations(),
     }
 
 
@@ -149,6 +150,13 @@ def _entry(name: str, title: str, text: str, **more: Any) -> Entry:
     return {"name": name, "title": title, "text": text, "parameters": [], **more}
 
 
+def _derivations() -> list[Entry]:
+    """Return the ways to replace the values of a column before anything else."""
+    from discreet.pipeline.derive import DERIVATIONS
+
+    return [_entry(name, way.title, way.summary, example=way.form) for name, way in DERIVATIONS.items()]
+
+
 @cache
 def _best() -> Entry:
     """Return the choice to try several schemes."""
@@ -183,6 +191,11 @@ _ROLES = [
     _entry("insensitive", "Ordinary", "Neither of these. It is released as it is."),
     _entry(
         "person", "Whose row", "Says whose row it is, if people have several. People are counted, and it is removed."
+    ),
+    _entry(
+        "household",
+        "Household",
+        "Says which people live together. Households are counted, and it is removed: if one is found, all are.",
     ),
 ]
 _TYPES = [

@@ -26,6 +26,8 @@ _PAUSE = 0.1
 _MOST_ATTACKED = 200_000
 """Most rows of a release on which attacks are run."""
 RELEASE, FRONT = "release.pickle", "front.pickle"
+_DERIVED = "_derived.parquet"
+"""The table with the values that a job replaces before anything else."""
 PAGES_FILE = "pages.pickle"
 """The data protection pages: whether they are internal, and the page."""
 
@@ -136,7 +138,7 @@ def _release(task: Mapping[str, Any], report: _Reporter, budget: Any) -> None:
     with on_stage(report.stage), on_scheme(report.scheme):
         release = job.model_copy(update={"report": []}).run(progress=report.progress, budget=budget)
     release = dataclasses.replace(release, job={**job.to_dict(), "scheme": release.job["scheme"]})
-    if is_best(job.scheme) and job.person is None and has_mapping(release.job["scheme"], job.suppression):
+    if is_best(job.scheme) and has_mapping({**job.model_dump(), "scheme": release.job["scheme"]}):
         release.mapping(MAPPING)  # only now it is known that equal values were recoded alike
     _finish(task, report, job, release, budget.stop)
 
@@ -154,9 +156,9 @@ def _front(task: Mapping[str, Any], report: _Reporter, budget: Any) -> None:
     privacy = [*task["axes"], *(PRIVACY.make(model) for model in job.privacy)]
     _stop_if_undecided(arguments, Path(task["rows"]))
     with on_stage(report.stage):
-        front = pareto(**arguments, privacy=privacy, progress=report.progress, budget=budget)
+        front = pareto(**arguments, privacy=privacy, key=job.key_file(), progress=report.progress, budget=budget)
     report(stage="finish")
-    write_json(Path("result.json"), {**front_result(front), "live": live_table(front, Path(task["rows"]))})
+    write_json(Path("result.json"), {**front_result(front), "live": live_table(front, _rows(task, job))})
     _save(front, FRONT)
     report(ended="done", status="complete" if front.complete else "partial")
 
@@ -170,7 +172,7 @@ def _stop_if_undecided(arguments: Mapping[str, Any], rows: Path) -> None:
 
     source = open_source(pl.scan_parquet(rows, glob=False))
     with_role = {*arguments["identifiers"], *arguments["quasi_identifiers"], *arguments["sensitive"]}
-    with_role |= {arguments["class_attribute"], arguments["person"]}
+    with_role |= {arguments[name] for name in ("class_attribute", "person", "household")}
     others = [column for column in source.columns if column not in with_role]
     inspect_columns(source, arguments["identifiers"], others, arguments["keep"]).check()
 
@@ -204,6 +206,7 @@ def _finish(task: Mapping[str, Any], report: _Reporter, job: Any, release: Any, 
 
     from discreet.engines import count_formulas
     from discreet.job.files import FileStamp
+    from discreet.studio._original import derived_table
     from discreet.studio._results import release_result, run_facts, write_json
 
     report(stage="finish")
@@ -218,10 +221,10 @@ def _finish(task: Mapping[str, Any], report: _Reporter, job: Any, release: Any, 
         release.certificate(job.certificate)
     released = Path(RELEASED)
     release.write(released, order="keep")  # same order as the output, which was shuffled
-    rows = release.rows_of(job.input).to_numpy()
+    rows = release.rows_of(derived_table(job)).to_numpy()
     order = np.argsort(rows)
     np.save("kept.npy", np.stack([rows[order], order]))
-    result = release_result(release, job, Path(task["rows"]), released, formulas)
+    result = release_result(release, job, _rows(task, job), released, formulas)
     write_json(Path("result.json"), result)
     _save(release, RELEASE)
     report(
@@ -236,6 +239,21 @@ def _finish(task: Mapping[str, Any], report: _Reporter, job: Any, release: Any, 
         },
     )
     _evaluate(report, job, release, stop)
+
+
+def _rows(task: Mapping[str, Any], job: Any) -> Path:
+    """The copy of the table that is compared with the release: with the values that the job replaces."""
+    import polars as pl
+
+    from discreet.studio._original import derived_table
+
+    copy = Path(task["rows"])
+    if not job.derive:
+        return copy
+    derived, changed = derived_table(job), Path(_DERIVED)
+    plain = pl.read_parquet(copy, glob=False)
+    plain.with_columns(derived.select(pl.col(list(job.derive)))).write_parquet(changed)
+    return changed
 
 
 def _evaluate_again(task: Mapping[str, Any], report: _Reporter, budget: Any) -> None:
@@ -275,42 +293,46 @@ def _make_pages(job: Any, release: Any) -> None:
     """Make the data protection pages for the owner and for others, to be downloaded later."""
     from discreet.errors import DiscreetError
     from discreet.report.protection_page import Handover, make_protection_page
+    from discreet.studio._original import derived_table
 
     with suppress(DiscreetError):  # without them, the release is still complete
-        pages = {flag: make_protection_page(release, Handover(internal=flag), job.input) for flag in (False, True)}
+        original = derived_table(job)
+        pages = {flag: make_protection_page(release, Handover(internal=flag), original) for flag in (False, True)}
         _save(pages, PAGES_FILE)
 
 
 def _risk(job: Any, release: Any) -> tuple[Any, dict[str, Any]]:
     from discreet.evaluate import risk
+    from discreet.studio._original import derived_table
     from discreet.studio._results import risk_result
 
-    arguments = job.arguments()
-    report = release.risk(job.input)
+    arguments, original = job.arguments(), derived_table(job)
+    report = release.risk(original)
     roles = {name: arguments[name] for name in ("quasi_identifiers", "sensitive", "types")}
-    before = risk(job.input, depth=2, **roles)
+    before = risk(original, depth=2, **roles)
     missing = {}
     if not arguments["sensitive"]:
         missing["attacks"] = missing["disclosure"] = "No column is marked “Protect”, so there is no secret to guess."
     elif release.n > _MOST_ATTACKED:
         missing["attacks"] = f"The table has more than {_MOST_ATTACKED:,} rows; attacks would take too long here."
-    attacks = None if "attacks" in missing else release.attacks(job.input)
-    return _for_report(release, report, release.risk, job.input), risk_result(report, before, attacks, missing)
+    attacks = None if "attacks" in missing else release.attacks(original)
+    return _for_report(release, report, release.risk, original), risk_result(report, before, attacks, missing)
 
 
 def _utility(job: Any, release: Any) -> tuple[Any, dict[str, Any]]:
     from importlib.util import find_spec
 
+    from discreet.studio._original import derived_table
     from discreet.studio._results import utility_result
 
-    missing = {}
+    missing, original = {}, derived_table(job)
     if job.class_attribute is None:
         missing["classifiers"] = "No column is marked “Predict”, so there is nothing to learn."
     elif find_spec("sklearn") is None:
         missing["classifiers"] = "They need scikit-learn, which is not installed: pip install 'discreet[learn]'."
     options = {"class_attribute": None} if missing else {"models": ["tree"]}
-    report = release.utility(job.input, **options)
-    return _for_report(release, report, release.utility, job.input, **options), utility_result(report, missing)
+    report = release.utility(original, **options)
+    return _for_report(release, report, release.utility, original, **options), utility_result(report, missing)
 
 
 def _for_report(release: Any, report: Any, measure: Any, original: Any, **options: Any) -> Any:

@@ -233,6 +233,17 @@ def test_the_figures_of_testdata(data_folder):
     assert min(matches_of_classes(shown(tuples, counts, hidden))) >= 3
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_bounds_are_rounded_up_to_a_cost_there_can_be(seed):
+    """With weights of 0.5 and 1.5 every cost is a multiple of a half, and so is the bound; none is too high."""
+    rows, k, prices = random_rows(seed)
+    halves = [0.5, 1.5, 1][: len(prices)]
+    solution = solve(build(rows, k, halves, ""), budget=Budget(seed=1))
+    assert (2 * solution.lower_bound).is_integer()
+    assert (solution.status == "optimal") == (solution.lower_bound == solution.cost)
+    assert solution.lower_bound <= fewest_cells(rows, k, halves, strict_sizes) + 1e-9
+
+
 def matches_of_classes(rows):
     """Return how many rows match each distinct row."""
     counts = Counter(rows)

@@ -7,13 +7,16 @@ longest original text.
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, pairwise
+from math import isnan, nan
 from typing import Any, Literal
 
 import polars as pl
 
-from discreet.schema import Interval, parse_block, value_text
+from discreet.schema import Interval, ValueSet, parse_block, value_text
 
 __all__ = ["Dictionary", "Family", "ValueKind", "kind_of_values"]
 
@@ -90,6 +93,12 @@ class Dictionary:
                     found[name] = used
         return found
 
+    def measure_of(self, column: pl.Series) -> str:
+        """Return the level of measurement of a released column: ordered groups of ordered values are ordinal."""
+        if self.keeps(column):
+            return self.measures[column.name]
+        return "ordinal" if self.measures[column.name] != "nominal" and _are_ordered(column) else "nominal"
+
     def formats_for(self, table: pl.DataFrame, family: Family) -> dict[str, str]:
         """Return the formats of numbers and dates; those of text say how long the longest original text is."""
         if family != self.family:
@@ -120,6 +129,35 @@ def group_label(value: str, labels: Mapping[str, str]) -> str | None:
     else:
         label = ", ".join(labels.get(each, each) for each in sorted(block.values, key=_in_order))
     return f"{label} or missing" if label is not None and block.missing else label
+
+
+def _are_ordered(groups: pl.Series) -> bool:
+    """Whether released groups of numbers or dates follow one another; ``*`` is no group.
+
+    >>> _are_ordered(pl.Series(["[0, 20)", "[20, 40)", "*"])), _are_ordered(pl.Series(["{1, 3}", "2"]))
+    (True, False)
+    """
+    blocks = [parse_block(value) for value in groups.drop_nulls().unique()]
+    spans = sorted(_span(block) for block in blocks if isinstance(block, Interval) or not block.everything)
+    return all(high <= low for (_, high), (low, _) in pairwise(spans)) and not any(map(isnan, chain(*spans)))
+
+
+def _span(block: Interval | ValueSet) -> tuple[float, float]:
+    """Return the ends of a group as numbers; those of text are no numbers."""
+    if isinstance(block, ValueSet):
+        codes = [_number(each) for each in block.values] or [nan]
+        return (nan, nan) if any(map(isnan, codes)) else (min(codes), max(codes))
+    return _number(block.left), _number(block.right)
+
+
+def _number(end: object) -> float:
+    """Return a code or the end of a range as a number, dates by their day; NaN for text."""
+    if isinstance(end, datetime.date):
+        return float(end.toordinal())
+    try:
+        return float(end)  # type: ignore[arg-type]
+    except ValueError:
+        return nan
 
 
 def _in_order(code: str) -> tuple[float, str]:

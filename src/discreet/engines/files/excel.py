@@ -14,7 +14,7 @@ import polars as pl
 
 from discreet.errors import OutputError, UsageError, did_you_mean
 
-__all__ = ["read_excel", "write_excel"]
+__all__ = ["read_excel", "sheet_names", "write_excel"]
 
 _MOST_ROWS = 1_048_575
 _LONGEST_TEXT = 32_767
@@ -46,11 +46,16 @@ def read_excel(path: Path, sheet: str | None = None) -> pl.DataFrame:
         raise EOFError from None
 
 
-def _check_sheet(path: Path, sheet: str | None) -> None:
-    """Refuse a sheet that is not there."""
+def sheet_names(path: Path) -> list[str]:
+    """Return the names of the sheets of a workbook."""
     import fastexcel
 
-    names = fastexcel.read_excel(path).sheet_names if sheet is not None else []
+    return list(fastexcel.read_excel(path).sheet_names)
+
+
+def _check_sheet(path: Path, sheet: str | None) -> None:
+    """Refuse a sheet that is not there."""
+    names = sheet_names(path) if sheet is not None else []
     if sheet is not None and sheet not in names:
         hint = did_you_mean(sheet, names) or f"its sheets are {', '.join(names)}."
         raise UsageError(f"'{path.name}' has no sheet '{sheet}'; {hint}", topic="read-options")

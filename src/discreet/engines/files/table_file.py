@@ -6,7 +6,7 @@ import bz2
 import codecs
 import gzip
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from io import BytesIO
 from os import PathLike
 from pathlib import Path
@@ -31,7 +31,7 @@ from discreet.runtime.plurals import amount
 from discreet.runtime.table_path import ReadOptions, options_of, split_sheet
 from discreet.runtime.unreadable_files import encoding_of, no_such_file, not_utf8, without_text
 
-__all__ = ["TableFile", "open_file"]
+__all__ = ["TableFile", "open_file", "possible_options"]
 
 _START = 1 << 18
 """The bytes read to find out the dialect."""
@@ -209,22 +209,41 @@ def _opened(table: TableFile, options: ReadOptions) -> TableFile:
     return replace(table, columns=tuple(schema.names()), schema=schema)
 
 
+def possible_options(found: Format) -> tuple[str, ...]:
+    """Return the names of the reading options that a format can have.
+
+    >>> from discreet.engines import format_of
+    >>> possible_options(format_of(Path("people.csv"))), possible_options(format_of(Path("people.xlsx")))
+    (('na', 'decimal', 'encoding', 'date_format'), ('na', 'decimal', 'date_format', 'sheet'))
+    """
+    impossible = {
+        "decimal": found.kind in ("parquet", *STATISTICS),
+        "encoding": found.kind in ("parquet", "xlsx"),
+        "sheet": found.kind != "xlsx",
+        "missing_codes": found.kind not in ("sav", "zsav"),
+    }
+    return tuple(item.name for item in fields(ReadOptions) if not impossible.get(item.name))
+
+
+_ONLY = {
+    "sheet": "Excel files have sheets",
+    "encoding": "text has an encoding",
+    "decimal": "numbers in text have a decimal comma",
+    "missing_codes": "SPSS files declare missing-value codes",
+}
+"""What has an option that not all formats have."""
+
+
 def _check_options(file: Path, found: Format, options: ReadOptions) -> None:
     """Refuse options that are about another format."""
-    numbers_typed = found.kind in ("parquet", *STATISTICS)
-    wrong = {
-        "sheet": ("Excel files have sheets", options.sheet is not None and found.kind != "xlsx"),
-        "encoding": ("text has an encoding", options.encoding is not None and found.kind in ("parquet", "xlsx")),
-        "decimal": ("numbers in text have a decimal comma", options.decimal == "," and numbers_typed),
-        "missing_codes": (
-            "SPSS files declare missing-value codes",
-            options.missing_codes != "keep" and found.kind not in ("sav", "zsav"),
-        ),
-    }
-    for name, (why, is_wrong) in wrong.items():
-        if is_wrong:
+    possible = possible_options(found)
+    for name in options.to_dict():
+        if name not in possible:
             raise UsageError(
-                f"Only {why}, and '{file.name}' is none of them; leave ", Argument(name), " out.", topic="read-options"
+                f"Only {_ONLY[name]}, and '{file.name}' is none of them; leave ",
+                Argument(name),
+                " out.",
+                topic="read-options",
             )
 
 

@@ -120,9 +120,7 @@ def _options(table: pl.DataFrame, layout: Format, described: Dictionary) -> dict
         options["variable_value_labels"] = described.labels_for(table, texts=True)
         options["missing_ranges"] = described.missing_for(table)
         options["variable_measure"] = {
-            column.name: described.measures[column.name] if described.keeps(column) else "nominal"
-            for column in table
-            if column.name in described.measures
+            column.name: described.measure_of(column) for column in table if column.name in described.measures
         }
         options["variable_display_width"] = {
             column.name: described.widths[column.name]

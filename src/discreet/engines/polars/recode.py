@@ -205,6 +205,8 @@ def _position_finder(lookup: Lookup, dtype: pl.DataType) -> FindPositions:
     past_end = len(values)
 
     def by_value(some: pl.Series) -> pl.Series:
+        if some.is_empty():  # replace_strict would return it with the type it has
+            return pl.Series(some.name, [], dtype=pl.UInt32)
         if lookup.complete:
             return some.replace_strict(values, positions, return_dtype=pl.UInt32)
         return some.replace_strict(values, positions, default=past_end, return_dtype=pl.UInt32)

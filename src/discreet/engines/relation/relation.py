@@ -265,6 +265,9 @@ class Relation:
 def _null_results(lookup: Lookup, key: str) -> Iterator[nw.Expr]:
     """Yield the results of a look-up with that for null filled in."""
     null = lookup.values.is_null()
+    if lookup.values.is_empty():  # of a table without rows
+        for name, series in lookup.results.items():
+            yield nw.lit(None, dtype=dtype_of(series)).alias(name)
     if not null.any():
         return
     absent = nw.col(key).is_null()

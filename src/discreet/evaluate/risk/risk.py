@@ -25,6 +25,7 @@ from discreet.evaluate.risk.suda import suda_scores
 from discreet.problem import PrivacyModel, Suppression
 from discreet.problem.key_sets import about_key_sets
 from discreet.runtime.arguments import number, whole_number
+from discreet.schema import missing_mark_notes
 
 __all__ = ["risk"]
 
@@ -152,8 +153,20 @@ def risk(
         notes=(
             *_about_promises(hiding.models, classes),
             *(() if unknown is not None else marks_assumed(classes, columns, hiding)),
+            *(() if given.job else _missing_marks(rows_alone)),
         ),
     )
+
+
+def _missing_marks(classes: CountedClasses) -> Iterator[str]:
+    """Yield a note for each column with texts that often mean a missing value."""
+    for column, codes in zip(classes.columns, classes.codes, strict=True):
+        values = classes.values[column]
+        rows = np.bincount(codes, classes.sizes, len(values)).astype(np.int64)
+        yield from missing_mark_notes(column, values, rows)
+    for column, codes in classes.secret.items():
+        values = classes.values[column]
+        yield from missing_mark_notes(column, values, np.bincount(codes, classes.count, len(values)).astype(np.int64))
 
 
 def _about_promises(models: Sequence[PrivacyModel], classes: CountedClasses) -> Iterator[str]:

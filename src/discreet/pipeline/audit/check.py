@@ -31,7 +31,7 @@ from discreet.problem.privacy import WEAKER
 from discreet.report.class_sizes import ClassSizes
 from discreet.report.numbers import LEAST_ROWS, rounded_percent
 from discreet.runtime.read_options import EngineChoice, EngineName, MissingSensitive, check_missing_sensitive
-from discreet.schema import parts_of
+from discreet.schema import missing_mark_notes, parts_of
 
 __all__ = ["AuditRequest", "audit"]
 
@@ -150,7 +150,7 @@ class AuditRequest:
     suppression: Suppression | None = None
     """How values were hidden, if that is known; see :mod:`discreet.problem.hidden_values`."""
     notices_marks: bool = False
-    """Whether to note what looks like the mark of suppressed values, if none is given."""
+    """Whether to note what looks like the mark of suppressed values, if none is given, or of missing ones."""
 
     def check(self, data: Any) -> Audit:
         """Audit a table of any kind, including one that was written and has no name yet."""
@@ -206,7 +206,11 @@ class AuditRequest:
             singled_out=together,
             certainties=certainties,
             hidden=hidden,
-            notes=(*self._marks(attributes, classes), *_weaker(matches, classes.sizes)),
+            notes=(
+                *self._marks(attributes, classes),
+                *(_missing_marks(columns, classes) if self.notices_marks else ()),
+                *_weaker(matches, classes.sizes),
+            ),
             people=classes.owners,
             unit="row" if classes.person is None else self.unit,
         )
@@ -302,6 +306,15 @@ def _weaker(matches: Mapping[PrivacyModel, NDArray[np.int64]], sizes: NDArray[np
         yield f"{model.shown}: {WEAKER}" + (
             f" Counted in classes, where a hidden cell is a value of its own, {share} would break it." if alone else ""
         )
+
+
+def _missing_marks(columns: Sequence[str], classes: ReleasedClasses) -> Iterator[str]:
+    """Yield a note for each column with texts that often mean a missing value."""
+    rows = np.bincount(classes.group, classes.count, classes.sizes.size).astype(np.int64)
+    for column, values in zip(columns, classes.keys, strict=True):
+        yield from missing_mark_notes(column, values, rows)
+    for column, values in classes.values.items():
+        yield from missing_mark_notes(column, values, classes.count)
 
 
 def _numbered(values: pl.Series) -> tuple[pl.Series, NDArray[np.int64]]:

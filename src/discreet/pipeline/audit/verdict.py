@@ -10,7 +10,7 @@ from typing import Any
 from discreet.pipeline.audit.key_sets import KeySetClasses, described
 from discreet.problem.hidden_values import HiddenValues
 from discreet.report.class_sizes import ClassSizes
-from discreet.report.notebook import audit_html
+from discreet.report.notebook import NOTHING, audit_html
 from discreet.report.numbers import number_text
 from discreet.runtime.plurals import amount, unit_amount
 
@@ -92,19 +92,17 @@ class Audit:
         """Return the verdict as text, without the measured values of the ``hidden`` promises."""
         width = max(len(check.model) for check in self.checks)
         lines = [
-            f"Audit {'passed' if self.passed else 'FAILED'}: {self.counts} in "
+            f"Audit {'FAILED' if not self.passed else 'passed' if self.rows else 'of nothing'}: {self.counts} in "
             f"{amount(self.classes, 'class', 'classes')}"
             + (f", the smallest of {self.smallest_words}." if self.classes else "."),
         ]
-        if not self.rows:
-            lines.append("  Nothing was released, so no promise can be broken.")
         for check in self.checks:
             mark = "ok    " if check.passed else "BROKEN"
             reached = "" if check.model in hidden else f"reached {number_text(check.reached)}"
             about = described(check.key_sets)
             reached += f" ({about})" if about and reached else ""
             lines.append(f"  {mark}  {check.model:<{width}}  {reached}".rstrip())
-        lines += self.notes
+        lines += [*([] if self.rows else [f"caution: {NOTHING}"]), *self.notes]
         return "\n".join(lines)
 
     @property
@@ -119,6 +117,7 @@ class Audit:
 
     def to_dict(self, *, hidden: Collection[str] = ()) -> dict[str, Any]:
         """Return the audit as plain data, ready for JSON, without the measured values of the ``hidden`` promises."""
+        notes = [*([] if self.rows else [NOTHING]), *self.notes]
         return {
             "passed": self.passed,
             "rows": self.rows,
@@ -136,7 +135,7 @@ class Audit:
                 }
                 for check in self.checks
             ],
-            **({"notes": list(self.notes)} if self.notes else {}),
+            **({"notes": notes} if notes else {}),
         }
 
 

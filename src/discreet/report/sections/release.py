@@ -16,7 +16,7 @@ from discreet.report.charts.schemes import schemes_chart
 from discreet.report.charts.search import trace_chart
 from discreet.report.class_sizes import edges_for
 from discreet.report.front.picture import RecodedAttribute
-from discreet.report.job_text import job_for_reports, plain_data, scheme_names
+from discreet.report.job_text import job_for_reports, plain_data, promise_for_reports, scheme_names
 from discreet.report.key_sets import KEY_SET_HEAD, key_set_rows, unprotected
 from discreet.report.notebook import check_rows
 from discreet.report.notes import Caution, handed_over
@@ -40,7 +40,6 @@ from discreet.report.sections.blocks import (
 from discreet.report.small_counts import LeftOut, few, hidden_cells, withheld_promises
 from discreet.runtime.locations import TableUrl, is_url
 from discreet.runtime.plurals import amount, either, units
-from discreet.runtime.text_form import outline
 
 if TYPE_CHECKING:
     from discreet.job.files import FileStamp
@@ -216,7 +215,7 @@ def promise_lines(release: Release) -> Iterator[str]:
         try:
             model = PRIVACY.make(text).resolve(sensitive)
         except UsageError:  # a model that was passed as an object and has no text form
-            yield outline(text)
+            yield promise_for_reports(text)
         else:
             yield f"{model.shown}: {model.words}" if model.words else model.shown
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from math import gcd, lcm
 from typing import ClassVar
 
 import numpy as np
@@ -39,6 +41,8 @@ _PRICED = 100_000
 """Tables of more tuples get the quick bound."""
 _ROUNDED = 1e-6
 """Costs this close are equal."""
+_FINEST = 1000
+"""The largest denominator of a weight by which bounds are rounded."""
 
 
 @SOLVERS.register
@@ -127,14 +131,30 @@ def _hidden_cells(groups: LocalRecoding) -> int:
 
 
 def _rounded_up(problem: Problem, solution: Solution) -> Solution:
-    """Return a solution with its bound rounded up: with whole weights, hidden cells and records cost whole numbers."""
-    if not isinstance(problem.cost, Loss) or any(weight % 1 for weight in problem.cost.weights.values()):
+    """Return a solution with its bound rounded up to the next cost there can be: all are multiples of a unit."""
+    unit = _unit(problem)
+    if unit is None:
         return solution
-    bound = min(float(np.ceil(solution.lower_bound - _ROUNDED)), solution.cost)
+    bound = min(float(np.ceil(solution.lower_bound / unit - _ROUNDED)) * unit, solution.cost)
     if not bound > solution.lower_bound:
         return solution
-    status = "optimal" if bound >= solution.cost and solution.status == "feasible" else solution.status
-    return replace(solution, lower_bound=bound, status=status)
+    status = "optimal" if bound >= solution.cost - _ROUNDED and solution.status == "feasible" else solution.status
+    return replace(solution, lower_bound=solution.cost if status == "optimal" else bound, status=status)
+
+
+def _unit(problem: Problem) -> float | None:
+    """Return what all costs are multiples of: a hidden cell costs the weight of its column, a record all of them.
+
+    None if weights have so many digits that it is not known, or if another cost is counted.
+    """
+    if not isinstance(problem.cost, Loss):
+        return None
+    weights = [float(problem.cost.weights.get(name, 1.0)) for name in problem.table.names]
+    parts = [Fraction(weight).limit_denominator(_FINEST) for weight in weights]
+    if any(float(part) != weight for part, weight in zip(parts, weights, strict=True)):
+        return None
+    finest = lcm(*(part.denominator for part in parts))
+    return gcd(*(int(part * finest) for part in parts)) / finest
 
 
 def _solve_matches(problem: Problem, budget: Budget, progress: ProgressCallback | None) -> Solution:

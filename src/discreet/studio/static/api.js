@@ -69,6 +69,7 @@ const part = encodeURIComponent;
 export const at = {
   about: "/api/about",
   projects: "/api/projects",
+  newProject: (reading) => `/api/projects?${new URLSearchParams({ reading: JSON.stringify(reading) })}`,
   project: (id) => `/api/projects/${part(id)}`,
   rows: (id, query) => `/api/projects/${part(id)}/rows?${new URLSearchParams(query)}`,
   column: (id, name) => `/api/projects/${part(id)}/column?${new URLSearchParams({ name })}`,

@@ -57,16 +57,16 @@ function Stepper({ project, step, link }) {
         ${finished && html`<span class="unseen">${texts.steps.done}</span>`}${old && html`<span class="old" title=${texts.steps.old}><${Icon} name="clock" size=${15} /><span class="unseen">${texts.steps.old}</span></span>`}`;
       const spoken = [texts.steps[name], finished && texts.steps.done, old && texts.steps.old].filter(Boolean).join(", "); // on phones the label is hidden
       return html`<li key=${name}>${why
-        ? html`<span class="step locked" title=${why} aria-disabled="true" aria-label=${`${texts.steps[name]}: ${why}`}>${content}</span>`
+        ? html`<span class="step locked" role="link" title=${why} aria-disabled="true" aria-label=${`${texts.steps[name]}: ${why}`}>${content}</span>`
         : html`<a class=${`step ${finished ? "done" : ""}`} href=${link(name)} aria-current=${here ? "step" : undefined} ref=${here ? current : undefined} aria-label=${spoken}>${content}</a>`}</li>`;
     })}
   </ol></nav>`;
 }
 
 /** The project as it will be after a change, shown until the server answers. */
-function optimistic(project, { name = project.name, goals = {}, roles = {}, types = {} }) {
+function optimistic(project, { name = project.name, goals = {}, roles = {}, types = {}, pseudonyms = project.pseudonyms }) {
   const columns = project.columns.map((column) => ({ ...column, role: roles[column.name] || column.role, type: types[column.name] || column.type }));
-  return { ...project, name, goals: { ...project.goals, ...goals }, columns };
+  return { ...project, name, pseudonyms, goals: { ...project.goals, ...goals }, columns };
 }
 
 const THEMES = ["auto", "light", "dark"];
@@ -91,7 +91,7 @@ function Toasts({ toasts, onClose }) {
   return html`<div class="toasts" role="status" aria-live="polite">
     ${toasts.map((toast) => html`<div class="toast" key=${toast.id}><${Icon} name=${toast.bad ? "warn" : "check"} /><p>${toast.text}</p>
       ${toast.action && html`<button type="button" onClick=${() => (toast.action.run(), onClose(toast.id))}>${toast.action.label}</button>`}
-      <button type="button" aria-label=${texts.close} onClick=${() => onClose(toast.id)}>×</button></div>`)}
+      <button type="button" aria-label=${texts.close} onClick=${() => onClose(toast.id)}><${Icon} name="close" size=${15} /></button></div>`)}
   </div>`;
 }
 
@@ -175,14 +175,14 @@ function Page() {
   /** The version of the settings that this tab made or showed: that of `shown`, or of its own changes answered since. */
   const versionOf = useCallback((shown) => Math.max(shown.version, own.current[shown.id] ?? 0), []);
   const keepVersion = (found) => (found && found.version !== undefined && (own.current[found.id] = found.version), found);
-  /** Changes are sent one after the other; the answer is the new state of the project. */
-  const change = useCallback((work) => {
+  /** Changes are sent one after the other; the answer is the new state of the project. Who shows errors itself asks for `quiet`. */
+  const change = useCallback((work, { quiet = false } = {}) => {
     setSaving((number) => number + 1);
     const next = queue.current.then(work).then(keepVersion).then(
       (answer) => (setSaving((number) => number - 1), answer),
       (error) => {
         setSaving((number) => number - 1);
-        fail(error);
+        if (!quiet) fail(error);
         if (error.status === 409) refresh((found) => found).catch(() => null);
         throw error;
       },

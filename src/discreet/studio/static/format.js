@@ -14,7 +14,7 @@ export function number(value) {
 /** A share such as 0.0314 as “3.1 %”. */
 export function share(value, digits) {
   if (value === null || value === undefined || Number.isNaN(value)) return "–";
-  const hundred = value * 100;
+  const hundred = value > -5e-5 && value < 0 ? 0 : value * 100; // a rounding error is no loss below zero
   const places = digits ?? (hundred === 0 || hundred >= 99.95 ? 0 : hundred < 0.1 ? 3 : hundred < 10 ? 1 : hundred % 1 < 0.05 ? 0 : 1);
   return `${hundred.toFixed(places)} %`;
 }

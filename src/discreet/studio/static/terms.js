@@ -7,6 +7,7 @@ export const TERMS = {
   class: { role: "Predict", word: "predicted" },
   insensitive: { role: "Keep", word: "kept" },
   person: { role: "Whose row", word: "the person of a row" },
+  household: { role: "Household", word: "the household of a row" },
   "equivalence class": { word: "group" },
   suppressed: { word: "left out" },
   "privacy model": { word: "promise" },

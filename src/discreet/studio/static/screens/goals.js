@@ -4,6 +4,7 @@ import { at, post } from "../api.js";
 import { startJob, useApp } from "../context.js";
 import { Button, Card, More, Notice, NumberField, Segments, Slider, Switch, useName } from "../parts.js";
 import { argumentsOf, formOf, readForm } from "../forms.js";
+import { deriveText } from "../derive.js";
 import { Decide } from "./decide.js";
 import { Icon } from "../icons.js";
 import { count, share } from "../format.js";
@@ -14,7 +15,13 @@ const SIZES = [2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 20, 25, 30, 40, 50, 75, 100, 150
 const SHARES = [0, 0.001, 0.0025, 0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5];
 const WEIGHTS = [0.25, 0.5, 1, 2, 4, 8];
 const PLAIN_MODELS = ["distinct-l", "l+", "t"];
-const PLAIN_SCHEMES = ["best", "full-domain", "subtree", "local"];
+const PLAIN_SCHEMES = ["best", "full-domain", "subtree", "local", "cells"];
+const MOST_HIDDEN = 2;
+
+/** The promise that people look the same in all columns; others of its name are about some columns alone. */
+const isGroup = ({ name, options }) => name === "k" && !options.on && !options.any;
+/** Whether a hidden cell counts as equal to every value, which is weaker. */
+const isWeaker = (form) => readForm(form).options.unknown === "matches";
 
 export function Goals() {
   const { about, project, patch } = useApp();
@@ -47,13 +54,13 @@ function Promises({ models, missing, goals, set }) {
   const secrets = project.columns.filter((column) => column.role === "sensitive").map((column) => column.name);
   const k = models.find((model) => model.name === "k");
   const held = goals.privacy.map((form) => ({ form, ...readForm(form) }));
-  const own = held.find((each) => each.name === "k");
+  const own = held.find(isGroup);
   const [moving, setMoving] = useState(null);
   const now = own ? Number(argumentsOf(own.form, k.parameters).k) : 5;
   useEffect(() => setMoving(null), [now]);
   const shown = moving ?? now;
   const swap = (from, to) => set({ privacy: from.length ? goals.privacy.flatMap((each) => (each === from[0] ? to : from.includes(each) ? [] : [each])) : [...goals.privacy, ...to] });
-  const putK = (size) => swap(own ? [own.form] : [], size === null ? [] : [`k(${size})`]);
+  const putK = (size) => swap(own ? [own.form] : [], size === null ? [] : [own ? own.form.replace(/^k\(\d+/, `k(${size}`) : `k(${size})`]);
   const others = models.filter((model) => model.name !== "k");
   const is = (model) => held.some((each) => each.name === model.name);
   const first = others.filter((model) => PLAIN_MODELS.includes(model.name) || is(model));
@@ -62,8 +69,8 @@ function Promises({ models, missing, goals, set }) {
   return html`<${Card} title=${words.group} text=${words.groupText} actions=${html`<${Switch} label=${words.group} hidden checked=${Boolean(own)} onChange=${(on) => putK(on ? 5 : null)} />`} id="promises">
     ${own && html`<div class="k-row"><output class="k-figure figures">${shown}</output><div class="k-main"><${Crowd} size=${shown} /><${Choices} list=${SIZES} value=${now} label=${words.kLabel} describe=${hint} text=${(value) => words.kText(value)} onMove=${setMoving} onRest=${putK} />
         <div class="row spread small quiet k-ends"><span>${words.kLow}</span><label class="row">${words.kExact}<${NumberField} kind="compact tiny" label=${words.kExactLabel} value=${now} min=${2} max=${project.rows} step=${1} onRest=${(value) => putK(Math.round(value))} /></label><span>${words.kHigh}</span></div></div></div>
-      <p id=${hint} class="k-words">${words.kWords(shown)}</p>
-      <${Prevents} model=${k} />`}
+      <p id=${hint} class="k-words">${isWeaker(own.form) ? words.kMatches(shown) : words.kWords(shown)}</p>
+      ${!isWeaker(own.form) && html`<${Prevents} model=${k} />`}`}
     <h3 class="apart">${words.secrets}</h3>
     ${secrets.length === 0 ? html`<p class="quiet">${words.noSecrets}</p>` : html`<p class="quiet small">${words.secretsText(secrets)}</p>
       ${open.length > 0 && html`<${Notice} kind="warn" role="status"><p>${words.unprotected(open)}</p></${Notice}>`}
@@ -190,12 +197,14 @@ function How({ parts, goals, set }) {
   const change = (name) => {
     const keeps = solver.name === "auto" || name === "best" || !solver.schemes || solver.schemes.includes(name);
     const costs = cost && refusal(cost, name) ? { cost: parts.costs.find((each) => !refusal(each, name)).name } : {};
-    set({ scheme: name, ...(keeps ? {} : { solver: "auto" }), ...costs });
+    const privacy = name !== "cells" && goals.privacy.some(isWeaker) ? { privacy: goals.privacy.map(stricter) } : {};
+    set({ scheme: name, ...(keeps ? {} : { solver: "auto" }), ...costs, ...privacy });
   };
   const Schemes = ({ list }) => html`<div class="schemes" role="radiogroup" aria-label=${words.schemes}>${list.map((each) => html`<label key=${each.name} class=${`scheme ${each.name === scheme ? "on" : ""}`} data-scheme=${each.name}>
     <input type="radio" name="scheme" value=${each.name} checked=${each.name === scheme} onChange=${() => change(each.name)} /><${SchemeDrawing} name=${each.name} /><b>${each.title}${each.recommended && html` <span class="chip accent">${each.name === "best" ? words.recommended : words.simplest}</span>`}</b><span class="small quiet">${each.text}</span></label>`)}</div>`;
   return html`<${Card} title=${words.how} text=${words.howText}>
     <${Schemes} list=${first} />
+    ${scheme === "cells" && html`<${HiddenCells} goals=${goals} set=${set} />`}
     <${More} label=${words.moreSchemes}><${Schemes} list=${rest} /></${More}>
     <div class="fields">
       <div class="field"><label for=${solverName}>${words.solver}</label><select id=${solverName} value=${solver.name} onChange=${(event) => set({ solver: event.target.value })}>${(solvers.includes(solver) ? solvers : [solver, ...solvers]).map((each) => html`<option value=${each.name}>${each.title}${each.recommended ? ` (${words.recommended})` : ""}</option>`)}</select><p class="help">${solver.why || solver.text}</p></div>
@@ -206,12 +215,38 @@ function How({ parts, goals, set }) {
   </${Card}>`;
 }
 
+/** The same promise, in which a hidden cell is a value of its own, or equal to every value. */
+const stricter = (form) => form.replace(/,\s*unknown=matches/, "");
+const weakened = (form) => `${stricter(form).slice(0, -1)}, unknown=matches)`;
+
+/** What a hidden cell is: a value of its own, or equal to every value, which is weaker and says so. */
+function HiddenCells({ goals, set }) {
+  const own = goals.privacy.find((form) => isGroup(readForm(form)));
+  const weaker = Boolean(own && isWeaker(own));
+  const most = readForm(goals.scheme).options.most ?? null;
+  const [group, mostName] = [useName("hidden"), useName("most")];
+  const put = (changed) => (own ? goals.privacy.map((form) => (form === own ? changed : form)) : goals.privacy);
+  const choose = (weak) => set(weak ? { privacy: put(weakened(own)), scheme: `cells(most=${MOST_HIDDEN})`, suppression: "none" } : { privacy: put(stricter(own)), scheme: "cells" });
+  const choice = (weak, title, text) => html`<label class=${`scheme ${weak === weaker ? "on" : ""}`}><input type="radio" name=${group} checked=${weak === weaker} disabled=${weak && !own} onChange=${() => choose(weak)} /><b>${title}</b><span class="small quiet">${text}</span></label>`;
+  return html`<fieldset class="hidden-cells"><legend>${words.hidden.title}</legend><div class="schemes">
+      ${choice(false, html`${words.hidden.own} <span class="chip accent">${words.recommended}</span>`, words.hidden.ownText)}
+      ${choice(true, html`${words.hidden.matches} <span class="chip warn">${words.hidden.weaker}</span>`, words.hidden.matchesText)}</div>
+    ${weaker && html`<${Notice} kind="warn"><p>${words.hidden.warning}</p></${Notice}>
+      <div class="fields"><div class="field"><label for=${mostName}>${words.hidden.most}</label><select id=${mostName} value=${most ?? ""} onChange=${(event) => set({ scheme: event.target.value ? `cells(most=${event.target.value})` : "cells" })}>
+        ${[...new Set(["1", "2", "3", "4", ...(most ? [most] : [])])].map((each) => html`<option value=${each}>${each}</option>`)}<option value="">${words.hidden.any}</option></select><p class="help">${most ? words.hidden.mostText : words.hidden.anyText}</p></div></div>`}</fieldset>`;
+}
+
 /** Why a cost or a way to leave people out does not go with a scheme; undefined if it does. */
 const refusal = (part, scheme) => (part.refused || {})[readForm(scheme).name];
 
 /** Eight values and how a scheme may join them. */
 function SchemeDrawing({ name }) {
   const blocks = { "full-domain": [2, 2, 2, 2], subtree: [4, 1, 1, 2], ordered: [3, 1, 2, 2], "guided-ordered": [4, 1, 3], set: [2, 3, 3], "guided-set": [2, 2, 4], local: [2, 3, 1, 2], best: [2, 2, 2, 2] }[name] || [2, 2, 2, 2];
+  if (name === "cells") {
+    const hidden = ["1,2", "4,0", "6,2"];
+    return html`<svg viewBox="0 0 96 36" class="scheme-drawing" aria-hidden="true">${[0, 1, 2].map((y) => Array.from({ length: 8 }, (_, x) => (hidden.includes(`${x},${y}`)
+      ? html`<rect x=${x * 12 + 1.5} y=${y * 12 + 1.5} width="9" height="9" rx="2.5" class="joined" />` : html`<circle cx=${x * 12 + 6} cy=${y * 12 + 6} r="3" class="even" />`)))}</svg>`;
+  }
   let x = 0;
   const row = (list, y) => {
     x = 0;
@@ -230,7 +265,7 @@ function Plan() {
   const { about, project, go } = app;
   const [plan, setPlan] = useState(null);
   const [starting, setStarting] = useState(false);
-  const stamp = JSON.stringify([project.goals, project.columns.map((column) => [column.name, column.role, column.type, column.confirmed]), project.hierarchies]);
+  const stamp = JSON.stringify([project.goals, project.columns.map((column) => [column.name, column.role, column.type, column.confirmed, column.derive]), project.hierarchies, project.reading, project.pseudonyms]);
   useEffect(() => {
     let gone = false;
     const timer = setTimeout(() => post(`${at.project(project.id)}/check`).then((found) => gone || setPlan(found), (error) => gone || setPlan({ ok: false, message: error.message })), 180);
@@ -261,7 +296,9 @@ function Plan() {
   const cost = about.vocabulary.costs.find((each) => each.name === readForm(goals.cost).name);
   const lines = [
     ["quasi-identifier", words.planColumns(texts.roles["quasi-identifier"], coarser)],
-    ...["identifier", "person", "sensitive", "class", "insensitive"].map((role) => [role, of(role).length ? words.planColumns(texts.roles[role], of(role)) : null]),
+    ...["identifier", "person", "household", "sensitive", "class", "insensitive"].map((role) => [role, of(role).length ? words.planColumns(texts.roles[role], of(role)) : null]),
+    ["key", project.pseudonyms && [...of("person"), ...of("household")].length ? words.planPseudonyms([...of("person"), ...of("household")]) : null],
+    ...project.columns.filter((column) => column.derive && column.role !== "identifier").map((column) => ["key", `${column.name}: ${deriveText(column.derive)}`]),
     ...weighted.map(([column, weight]) => ["spark", words.planWeight(column, words.weights[WEIGHTS[nearest(WEIGHTS, weight)]])]),
     ...ranked.map(([column, number]) => ["spark", words.planPriority(column, number)]),
     ...limits.map(([column, level]) => ["lock", level === 0 ? words.planExact(column) : words.planLimit(column, level, values(column, level))]),

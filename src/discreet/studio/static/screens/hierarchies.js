@@ -17,7 +17,9 @@ export function Hierarchies() {
   const names = project.columns.filter((column) => column.role === "quasi-identifier").map((column) => column.name);
   if (!names.length) return html`<${Empty} top icon="tree" title=${words.none}><p>${texts.steps.needsQuasi}</p></${Empty}>`;
   const column = names.includes(route.query.column) ? route.query.column : names[0];
+  const hidden = project.goals.scheme.startsWith("cells");
   return html`<div class="title"><div><h1>${words.title}</h1><p class="lead">${words.lead}</p></div></div>
+  ${hidden && html`<div class="above"><${Notice}><p>${words.notUsed}</p></${Notice}></div>`}
   <div class="columns side-main">
     <nav class="card picks sticky" aria-label=${words.columns}><ul>${names.map((name) => {
       const facts = project.hierarchies[name] || {};

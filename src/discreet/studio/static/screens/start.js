@@ -1,8 +1,9 @@
 // The first screen: upload a file, try a sample, or open a recent project.
 import { html, useEffect, useRef, useState } from "../vendor/preact.js";
 import { at, get, post, send, upload } from "../api.js";
+import { given, ReadingFields, USUAL } from "../reading.js";
 import { useApp } from "../context.js";
-import { Button, Card, Confirm, Meter, Notice } from "../parts.js";
+import { Button, Card, Confirm, Meter, More, Notice } from "../parts.js";
 import { Icon } from "../icons.js";
 import { ago, bytes, count, share } from "../format.js";
 import { texts } from "../texts.js";
@@ -15,6 +16,8 @@ export function Start() {
   const [over, setOver] = useState(false);
   const [erasing, setErasing] = useState(null);
   const [making, setMaking] = useState(null);
+  const [reading, setReading] = useState(USUAL);
+  const [refused, setRefused] = useState(null);
   const picker = useRef(null);
   const load = () => get(at.projects).then((found) => setProjects(found.projects || found), fail);
   useEffect(() => void load(), []);
@@ -24,10 +27,11 @@ export function Start() {
     setProblem(null);
     setSending({ name: file.name, share: 0 });
     try {
-      const project = await upload(at.projects, file, (part) => setSending({ name: file.name, share: part }));
+      const project = await upload(at.newProject(given(reading)), file, (part) => setSending({ name: file.name, share: part }));
       open(project.id);
     } catch (error) {
       setProblem(error.message);
+      setRefused(file);
     } finally {
       setSending(null);
     }
@@ -69,6 +73,8 @@ export function Start() {
           ? html`<div class="sending" role="status"><span>${texts.start.sending(sending.name, share(sending.share, 0))}</span><${Meter} value=${sending.share} kind="accent" label=${share(sending.share, 0)} /></div>`
           : html`<${Button} kind="main large" icon="folder" onClick=${() => picker.current.click()}>${texts.start.choose}</${Button}>`}
         <input type="file" class="unseen" aria-hidden="true" ref=${picker} tabindex="-1" aria-label=${texts.start.choose} accept=".csv,.tsv,.txt,.parquet,.json,.jsonl,.ndjson,.xlsx,.sav,.zsav,.por,.dta,.xpt,.sas7bdat,.gz" onChange=${(event) => take(event.target.files[0])} />
+        <div class="reading-start"><${More} label=${texts.reading.title} open=${Boolean(refused)}><${ReadingFields} options=${reading} possible=${["na", "decimal", "encoding", "date_format"]} onChange=${setReading} />
+          ${refused && !sending && html`<p class="row"><${Button} onClick=${() => take(refused)}>${texts.reading.again(refused.name)}</${Button}></p>`}</${More}></div>
         <p class="safe"><${Icon} name="lock" size=${18} />${texts.start.private}</p>
       </section>
       <div class="stack">
