@@ -19,6 +19,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from discreet.solve.kernels.compiler.arguments import pack, type_text
+from discreet.solve.kernels.compiler.needed import require_compiler
 from discreet.solve.kernels.compiler.programs import CHECKED, entry_for, recording, usable
 
 __all__ = ["PLAIN", "Kernel", "inner_kernel", "kernel"]
@@ -94,6 +95,7 @@ class Kernel:
         """What numba compiles where a kernel calls this one."""
         programs = usable()
         if programs not in self._dispatchers:
+            require_compiler(f"kernel {self.function.__name__}")
             if programs:
                 from discreet.solve.kernels.compiler.build import make_dispatcher
 
