@@ -67,6 +67,11 @@ def squares(values):
 @kernel
 def count_rows(table):
     return table.shape[0]
+
+@kernel
+def fill(table, row):  # table OUT
+    for i in range(table.shape[0]):
+        table[i] = row
 '''
 
 
@@ -375,6 +380,7 @@ def installed(fresh, monkeypatch, tmp_path) -> Path:
     def job() -> None:
         tiny.total(values, 1.0)
         tiny.squares(values)
+        tiny.fill(np.zeros((2, 3), dtype=np.int64), np.arange(3))
 
     with programs.writing(shipped, baseline()):
         programs.provide("tiny search", job)
@@ -388,9 +394,11 @@ def without_compiler(monkeypatch):
     """Hide numba and LLVM."""
     for name in ("numba", "llvmlite"):
         monkeypatch.setitem(sys.modules, name, None)
-    needed.linker_is_there.cache_clear()
+    for known in (needed.linker_is_there, needed.compiler_is_there):
+        known.cache_clear()
     yield
-    needed.linker_is_there.cache_clear()
+    for known in (needed.linker_is_there, needed.compiler_is_there):
+        known.cache_clear()
 
 
 @needs_linker
@@ -425,6 +433,32 @@ def test_an_installation_needs_neither_numba_nor_llvm(installed, tmp_path):
     assert first == "{(13.0, 14.0)} 800"
     assert second.startswith("Code must be compiled for this (count_rows ")
     assert second.endswith("install the compiler: pip install 'discreet[compile]'.")
+
+
+@needs_linker
+def test_arguments_are_converted_where_nothing_can_be_compiled(fresh, installed, without_compiler):
+    """Arrays that are not contiguous, or only to be read, and integers for floats; what is written comes back."""
+    tiny = fresh()
+    values = np.arange(8.0)
+    values.flags.writeable = False
+    for array in (values, values[::2], np.arange(8.0)[::-1]):
+        assert tiny.total(array, 1) == 2 * array.sum() + 1
+        assert tiny.total(array, 1.0) == 2 * array.sum() + 1
+        assert tiny.squares(array).squares.tolist() == (array * array).tolist()
+    table = np.zeros((2, 6), dtype=np.int64)
+    tiny.fill(table[:, ::2], np.arange(3))
+    assert table.tolist() == [[0, 0, 1, 0, 2, 0]] * 2
+    tiny.fill(np.zeros((3, 2), dtype=np.int64).T, np.arange(3))
+    with pytest.raises(UsageError, match="install the compiler"):
+        tiny.total(np.arange(8), 1.0)  # integers: what a kernel returns may be another type
+    with pytest.raises(UsageError, match="install the compiler"):
+        tiny.fill(np.zeros(3, dtype=np.int64), np.arange(3))
+
+
+@needs_linker
+def test_a_kernel_is_found_in_the_program_of_another_search(fresh, installed, without_compiler):
+    assert fresh().squares(np.arange(3.0)).squares.tolist() == [0, 1, 4]
+    assert programs.loaded() == {"tiny search"}
 
 
 @needs_linker

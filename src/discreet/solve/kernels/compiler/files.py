@@ -25,7 +25,7 @@ from pathlib import Path
 from types import CodeType
 from typing import Any, NamedTuple
 
-__all__ = ["ProgramFile", "cache_folder", "find", "kernel_modules", "shipped_folder", "store"]
+__all__ = ["ProgramFile", "cache_folder", "find", "kernel_modules", "shipped", "shipped_folder", "store"]
 
 _FORMAT = b"discreet program 1\n"
 _LIBRARY = b"\ndiscreet library 1\n"
@@ -82,6 +82,14 @@ def find(name: str, *, shipped: bool = True) -> Iterator[ProgramFile]:
                 if folder == cached:
                     _mark_as_used(path)
                 yield found
+
+
+def shipped() -> Iterator[ProgramFile]:
+    """Yield all intact programs that came with the installation for its kernels."""
+    for path in sorted(shipped_folder().glob(f"*{_SUFFIX}")):
+        found = _read(path)
+        if found is not None and _is_current(found.header["modules"]):
+            yield found
 
 
 def _read(path: Path) -> ProgramFile | None:

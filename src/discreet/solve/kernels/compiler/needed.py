@@ -7,7 +7,7 @@ from importlib.util import find_spec
 
 from discreet.errors import UsageError
 
-__all__ = ["linker_is_there", "require_compiler"]
+__all__ = ["compiler_is_there", "linker_is_there", "require_compiler"]
 
 
 @cache
@@ -16,9 +16,15 @@ def linker_is_there() -> bool:
     return find_spec("llvmlite") is not None
 
 
+@cache
+def compiler_is_there() -> bool:
+    """Return whether kernels can be compiled, which takes numba and LLVM."""
+    return linker_is_there() and find_spec("numba") is not None
+
+
 def require_compiler(what: str, reason: str = "") -> None:
     """Raise an error if numba is not installed, as in an installation that came with its searches compiled."""
-    if linker_is_there() and find_spec("numba") is not None:
+    if compiler_is_there():
         return
     because = f", because {reason}" if reason else ""
     raise UsageError(

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.solve.kernels.compiler import files
 from discreet.solve.kernels.compiler.arguments import layout_is_known, pack, type_text
-from discreet.solve.kernels.compiler.needed import require_compiler
+from discreet.solve.kernels.compiler.convert import Plan, matching
+from discreet.solve.kernels.compiler.needed import compiler_is_there, require_compiler
 
 if TYPE_CHECKING:
     from discreet.solve.kernels.compiler.load import Entry
@@ -28,6 +29,7 @@ __all__ = [
     "Compiling",
     "CompilingStopped",
     "Recording",
+    "conversion_for",
     "entry_for",
     "listening",
     "loaded",
@@ -226,10 +228,37 @@ def entry_for(kernel: Any, text: str, arguments: tuple[Any, ...]) -> Entry | Non
     found = _State.entries.get(name)
     if found is None:
         with _alone():
-            what = f"{kernel.name.rpartition(':')[2]} {hashlib.sha256(repr(name).encode()).hexdigest()[:8]}"
-            _provide(what, lambda: {name: (kernel, arguments)})
+            if not _find_elsewhere(name):
+                what = f"{kernel.name.rpartition(':')[2]} {hashlib.sha256(repr(name).encode()).hexdigest()[:8]}"
+                _provide(what, lambda: {name: (kernel, arguments)})
             found = _State.entries.get(name)
     return found
+
+
+def _find_elsewhere(name: Name) -> bool:
+    """Load a program of the installation, made for another search, that has a kernel; return whether there is one."""
+    if _State.shipped and _State.output is None:
+        from discreet.solve.kernels.compiler.load import unfit
+
+        for file in files.shipped():
+            if any((entry["kernel"], entry["arguments"]) == name for entry in file.header["entries"]) and not unfit(
+                file
+            ):
+                _load(file)
+                return True
+    return False
+
+
+def conversion_for(kernel: Any, key: list[Any]) -> Plan | None:
+    """Return how to convert arguments to types that a program of the installation has, where nothing can be compiled.
+
+    None if they are fine as they are, or if there is no such program.
+    """
+    if compiler_is_there() or (kernel.name, type_text(key)) in _State.entries:
+        return None
+    entries = [entry for file in files.shipped() for entry in file.header["entries"]]
+    known = [entry["arguments"] for entry in entries if entry["kernel"] == kernel.name]
+    return None if type_text(key) in known else matching(key, known)
 
 
 def provide(name: str, job: Callable[[], object], uses: Iterable[str] = ()) -> None:
