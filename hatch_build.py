@@ -1,6 +1,7 @@
 """Puts compiled searches into a wheel if DISCREET_COMPILE=1 is set; without it the wheel is pure Python.
 
-The compiled code needs no particular Python or numba: one wheel serves every Python on a platform.
+The compiled code needs no particular Python or numba: one wheel serves every Python on a platform. On Linux it needs no
+compiler at all, so that numba and LLVM are not among the dependencies of that wheel.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+from hatchling.metadata.plugin.interface import MetadataHookInterface
 
 _PLATFORMS = {"linux-x86_64": "manylinux_2_17_x86_64", "linux-aarch64": "manylinux_2_17_aarch64"}
 """Tags of platforms for whose files nothing but the C library is needed."""
@@ -24,12 +26,25 @@ compile_ahead(jobs=int(sys.argv[2]), installation=pathlib.Path(sys.argv[1]))
 """
 
 
+def _compiled() -> bool:
+    return os.environ.get("DISCREET_COMPILE") == "1"
+
+
+class Dependencies(MetadataHookInterface):
+    """Names the compiler among the dependencies, unless compiled searches come as shared libraries."""
+
+    def update(self, metadata: dict[str, Any]) -> None:
+        """Set the dependencies."""
+        compiler = [] if _compiled() and sys.platform == "linux" else metadata["optional-dependencies"]["compile"]
+        metadata["dependencies"] = sorted([*self.config["dependencies"], *compiler])
+
+
 class CompiledSearches(BuildHookInterface):  # type: ignore[type-arg]
     """Compiles all searches for the processor family of this machine."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Compile, and say where the files go and which platform the wheel is for."""
-        if self.target_name != "wheel" or version == "editable" or os.environ.get("DISCREET_COMPILE") != "1":
+        if self.target_name != "wheel" or version == "editable" or not _compiled():
             return
         self._folder = tempfile.TemporaryDirectory(prefix="discreet-programs-")
         folder = Path(self._folder.name)

@@ -2,7 +2,8 @@
 
 There are two wheels: one of pure Python, which compiles its searches when they are first used, and one for this
 platform that has them compiled (``--wheel`` builds that alone, once). Compiled code needs no particular Python, so that
-one wheel for a platform serves all of them; ``--pythons`` tries it with several.
+one wheel for a platform serves all of them; ``--pythons`` tries it with several. On Linux it needs no numba and no LLVM
+either, and an installation of it must stay small.
 
 Both builds start from copies of the files under version control, in different folders and at different times, so that
 nothing of the machine gets in. The date in the archives is that of the last commit (SOURCE_DATE_EPOCH overrides it).
@@ -44,7 +45,7 @@ print(discreet.__version__)
 
 
 NOTHING_COMPILED = """
-import sys
+import importlib.util, sys
 from discreet.solve import compile_ahead, listening
 from discreet.solve.kernels.compiler import files
 files.cache_folder = lambda: None
@@ -53,7 +54,20 @@ def fail(progress):
 with listening(fail):
     compile_ahead()
 assert "numba" not in sys.modules
+if sys.platform == "linux":
+    for name in ("numba", "llvmlite"):
+        assert importlib.util.find_spec(name) is None, f"the wheel should not bring {name}"
 """
+SIZE = """
+import pathlib, sysconfig
+folders = {pathlib.Path(sysconfig.get_path(name)) for name in ("purelib", "platlib")}
+tools = ("pip", "setuptools", "pkg_resources", "_distutils_hack")
+files = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
+own = [path for path in files if not any(part.startswith(tools) for part in path.parts)]
+print(sum(path.stat().st_blocks * 512 for path in own) // 1_000_000)
+"""
+MOST_MEGABYTES = 400
+"""What an installation without extras may take, where the wheel needs no compiler."""
 
 
 def main() -> None:
@@ -146,6 +160,10 @@ def try_out(package: Path, folder: Path, base: str, *, compiled: bool) -> None:
         if done.returncode:
             sys.exit(f"{package.name} lacks compiled searches:\n{done.stderr}")
         print(f"{package.name}: nothing is left to compile for {base}")
+        done = subprocess.run([python, "-c", SIZE], env=clean, capture_output=True, text=True, check=True)
+        print(f"{package.name}: an installation takes {done.stdout.strip()} MB")
+        if sys.platform == "linux" and int(done.stdout) > MOST_MEGABYTES:
+            sys.exit(f"{package.name} should take at most {MOST_MEGABYTES} MB.")
 
 
 def checksum(file: Path) -> str:

@@ -61,12 +61,13 @@ def _modules(package: str) -> Iterator[str]:
 def _compile(item: str, native: bool, installation: Path | None) -> None:
     """Compile what a module of this package, or a kind of search, needs."""
     from discreet.solve.kernels.compiler.programs import without_installed, writing
-    from discreet.solve.kernels.compiler.target import baseline
 
     with ExitStack() as stack:
         if native:
             stack.enter_context(without_installed())
         if installation is not None:
+            from discreet.solve.kernels.compiler.target import baseline
+
             stack.enter_context(writing(installation, baseline()))
         if item.startswith("discreet."):
             function = getattr(import_module(item), "compile_ahead", None)

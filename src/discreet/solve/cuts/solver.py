@@ -157,7 +157,8 @@ def compile_ahead() -> None:
 def _solve_two_rows() -> None:
     for privacy in ("l+(0.5, s)", "entropy-l(2, s)"):
         problem = Problem.build(two_rows(), privacy=privacy, suppression="class-records", scheme="subtree")
-        CutSearch(CutsSolver(), problem, Budget(), None).run()
+        for blocks in (None, [np.zeros(2, dtype=np.int64)]):
+            CutSearch(CutsSolver(), problem, Budget(start=blocks), None).run()
 
 
 class CutSearch:

@@ -10,7 +10,7 @@ from discreet.errors import UnsupportedCombinationError
 from discreet.problem import Problem
 from discreet.problem.schemes import Scheme
 from discreet.solve._base import SOLVERS, Budget, ProgressCallback, Solution, Solver
-from discreet.solve._kernel_loading import two_rows, warm_up
+from discreet.solve._kernel_loading import stand_in, two_rows, warm_up
 from discreet.solve._key_sets import compile_ahead as load_key_sets
 from discreet.solve._people import load_people_kernels
 from discreet.solve.general.bounds import GeneralBounds
@@ -93,3 +93,6 @@ def _solve_few_rows() -> None:
         for privacy in ("k(2)", "distinct-l(2, s)"):
             problem = Problem.build(two_rows(attributes=2), privacy=privacy, cost=cost, scheme="ordered")
             PartitionSearch(problem, Budget(), None, bounds=GeneralBounds).run()
+    labelled = stand_in(["a", "b"], ["s"], label="c")
+    problem = Problem.build(labelled, privacy="beta(1, s)", cost="CM", scheme="ordered")
+    PartitionSearch(problem, Budget(), None, bounds=GeneralBounds).run()

@@ -19,7 +19,9 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from discreet.solve.kernels.compiler.arguments import pack, type_text
-from discreet.solve.kernels.compiler.programs import CHECKED, entry_for, recording, usable
+from discreet.solve.kernels.compiler.convert import Plan, convert, write_back
+from discreet.solve.kernels.compiler.needed import require_compiler
+from discreet.solve.kernels.compiler.programs import CHECKED, conversion_for, entry_for, recording, usable
 
 __all__ = ["PLAIN", "Kernel", "inner_kernel", "kernel"]
 
@@ -57,6 +59,7 @@ class Kernel:
         self._options = {"nogil": True, "boundscheck": CHECKED, "error_model": "numpy", **options}
         self._arguments = function.__code__.co_argcount
         self._entries: dict[tuple[Any, ...], Any] = {}
+        self._plans: dict[tuple[Any, ...], Plan | None] = {}
         self._dispatchers: dict[bool, Any] = {}
         update_wrapper(self, function)
 
@@ -73,11 +76,22 @@ class Kernel:
         types = tuple(key)
         entry = self._entries.get(types)
         if entry is None:
+            if types not in self._plans:
+                self._plans[types] = conversion_for(self, key)
+            plan = self._plans[types]
+            if plan is not None:
+                return self._call_converted(arguments, plan)
             entry = entry_for(self, type_text(key), arguments) if usable() else None
             if entry is None:
                 return self.dispatcher(*arguments)
             self._entries[types] = entry
         return entry(words)
+
+    def _call_converted(self, arguments: tuple[Any, ...], plan: Plan) -> Any:
+        converted = convert(arguments, plan)
+        result = self(*converted)
+        write_back(arguments, converted)
+        return result
 
     def _bind(self, arguments: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
         bound = inspect.signature(self.function).bind(*arguments, **named)
@@ -94,6 +108,7 @@ class Kernel:
         """What numba compiles where a kernel calls this one."""
         programs = usable()
         if programs not in self._dispatchers:
+            require_compiler(f"kernel {self.function.__name__}")
             if programs:
                 from discreet.solve.kernels.compiler.build import make_dispatcher
 

@@ -97,7 +97,9 @@ def _make_lists(table: CountTable, lattice: Lattice, sums: FloatArray) -> ClassL
         span=records(ClassList, _KEPT_LISTS),
         used=record(ListUse, lists=1, entries=tuples),
     )
-    pack_tuples(lattice, lists.packed[:, :tuples])
+    packed = np.empty((lists.packed.shape[0], tuples), dtype=np.uint64)  # contiguous, however many attributes there are
+    pack_tuples(lattice, packed)
+    lists.packed[:, :tuples] = packed
     lists.rep[:tuples] = np.arange(tuples, dtype=np.int32)
     lists.size[:tuples] = table.weights
     if people_shift(table) and table.people is not None:

@@ -23,6 +23,7 @@ __all__ = [
     "ARRAY_STRIDES",
     "RECORD_DATA",
     "canonical",
+    "item_texts",
     "layout_is_known",
     "pack",
     "type_text",
@@ -93,6 +94,15 @@ def canonical(value: Any) -> Any:
 def type_text(key: list[Any]) -> str:
     """Return the types of arguments as text that is the same in every process."""
     return " ".join(_text(item) for item in key)
+
+
+def item_texts(key: list[Any]) -> Iterator[tuple[str, str | None]]:
+    """Yield each type as text, and that of what it can be converted to: a C array that is written, or a float."""
+    for item in key:
+        other: Any = float if item is int else None
+        if isinstance(item, tuple) and isinstance(item[0], np.dtype):
+            other = (*item[:2], _C_ORDER | _WRITEABLE)
+        yield _text(item), None if other is None else _text(other)
 
 
 def _text(item: Any) -> str:

@@ -1,9 +1,11 @@
 """Files with compiled programs: those that come with the installation and those in the cache.
 
-A file starts with a line that names its format, and one with a checksum of everything after it: a header in JSON, one
-line, and the object code. The header says what the program was compiled from (the kernel modules with digests of their
-text and of their bytecode) and what it needs (processor features, symbols). A file is used only if all of that fits;
-anything else is ignored, and compiled anew. So damaged, foreign and outdated files do no harm.
+A file of the cache starts with a line that names its format, and one with a checksum of everything after it: a header
+in JSON, one line, and the object code. One of an installation is a shared library that the system loads as it is; the
+same lines follow it in reverse order: header, checksum and format. The header says what the program was compiled from
+(the kernel modules with digests of their text and of their bytecode) and what it needs (processor features, symbols).
+A file is used only if all of that fits; anything else is ignored, and compiled anew. So damaged, foreign and outdated
+files do no harm.
 """
 
 from __future__ import annotations
@@ -23,9 +25,10 @@ from pathlib import Path
 from types import CodeType
 from typing import Any, NamedTuple
 
-__all__ = ["ProgramFile", "cache_folder", "find", "kernel_modules", "remove", "shipped_folder", "store"]
+__all__ = ["ProgramFile", "cache_folder", "find", "kernel_modules", "shipped", "shipped_folder", "store"]
 
 _FORMAT = b"discreet program 1\n"
+_LIBRARY = b"\ndiscreet library 1\n"
 _UNUSED = 60 * 86_400
 """Seconds after which a program that was not used is removed."""
 _RECENT = 86_400
@@ -40,6 +43,7 @@ class ProgramFile(NamedTuple):
     path: Path | None
     header: dict[str, Any]
     code: bytes
+    is_library: bool = False
 
 
 def shipped_folder() -> Path:
@@ -80,30 +84,50 @@ def find(name: str, *, shipped: bool = True) -> Iterator[ProgramFile]:
                 yield found
 
 
+def shipped() -> Iterator[ProgramFile]:
+    """Yield all intact programs that came with the installation for its kernels."""
+    for path in sorted(shipped_folder().glob(f"*{_SUFFIX}")):
+        found = _read(path)
+        if found is not None and _is_current(found.header["modules"]):
+            yield found
+
+
 def _read(path: Path) -> ProgramFile | None:
     """Return the content of a file; None if it is not an intact program."""
     try:
         content = path.read_bytes()
     except OSError:
         return None
-    if not content.startswith(_FORMAT):
+    is_library = content.endswith(_LIBRARY)
+    if is_library:
+        rest, _, checksum = content[: -len(_LIBRARY)].rpartition(b"\n")
+        code, _, header = rest.rpartition(b"\n")
+    elif content.startswith(_FORMAT):
+        checksum, _, rest = content[len(_FORMAT) :].partition(b"\n")
+        header, _, code = rest.partition(b"\n")
+    else:
         return None
-    checksum, _, rest = content[len(_FORMAT) :].partition(b"\n")
-    if hashlib.sha256(rest).hexdigest().encode() != checksum:
+    if _digest(rest) != checksum:
         return None
-    header, _, code = rest.partition(b"\n")
-    return ProgramFile(path, json.loads(header), code)
+    return ProgramFile(path, json.loads(header), code, is_library)
 
 
-def store(folder: Path, header: dict[str, Any], code: bytes) -> Path:
-    """Write a program, at once or not at all; may raise OSError."""
-    rest = json.dumps(header, sort_keys=True).encode() + b"\n" + code
-    key = json.dumps([header[name] for name in ("name", "modules", "triple", "cpu", "features")], sort_keys=True)
-    path = folder / f"{_slug(header['name'])}-{hashlib.sha256(key.encode()).hexdigest()[:16]}{_SUFFIX}"
+def store(folder: Path, file: ProgramFile) -> Path:
+    """Write a program, at once or not at all, and return its path; may raise OSError."""
+    header = json.dumps(file.header, sort_keys=True).encode()
+    if file.is_library:
+        rest = file.code + b"\n" + header
+        content = rest + b"\n" + _digest(rest) + _LIBRARY
+    else:
+        rest = header + b"\n" + file.code
+        content = _FORMAT + _digest(rest) + b"\n" + rest
+    parts = [file.header[name] for name in ("name", "modules", "triple", "cpu", "features")]
+    key = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+    path = folder / f"{_slug(file.header['name'])}-{key[:16]}{_SUFFIX}"
     number, temporary = tempfile.mkstemp(dir=folder, prefix=".new-")
     try:
-        with os.fdopen(number, "wb") as file:
-            file.write(_FORMAT + hashlib.sha256(rest).hexdigest().encode() + b"\n" + rest)
+        with os.fdopen(number, "wb") as written:
+            written.write(content)
         Path(temporary).replace(path)
     except BaseException:
         with suppress(OSError):
@@ -113,11 +137,8 @@ def store(folder: Path, header: dict[str, Any], code: bytes) -> Path:
     return path
 
 
-def remove(file: ProgramFile) -> None:
-    """Delete a program that does not work, unless it belongs to the installation."""
-    if file.path is not None and file.path.parent != shipped_folder():
-        with suppress(OSError):
-            file.path.unlink()
+def _digest(content: bytes) -> bytes:
+    return hashlib.sha256(content).hexdigest().encode()
 
 
 def _slug(name: str) -> str:

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.solve.kernels.compiler import files
 from discreet.solve.kernels.compiler.arguments import layout_is_known, pack, type_text
+from discreet.solve.kernels.compiler.convert import Plan, matching
+from discreet.solve.kernels.compiler.needed import compiler_is_there, require_compiler
 
 if TYPE_CHECKING:
     from discreet.solve.kernels.compiler.load import Entry
@@ -27,6 +29,7 @@ __all__ = [
     "Compiling",
     "CompilingStopped",
     "Recording",
+    "conversion_for",
     "entry_for",
     "listening",
     "loaded",
@@ -225,10 +228,37 @@ def entry_for(kernel: Any, text: str, arguments: tuple[Any, ...]) -> Entry | Non
     found = _State.entries.get(name)
     if found is None:
         with _alone():
-            what = f"{kernel.name.rpartition(':')[2]} {hashlib.sha256(repr(name).encode()).hexdigest()[:8]}"
-            _provide(what, lambda: {name: (kernel, arguments)})
+            if not _find_elsewhere(name):
+                what = f"{kernel.name.rpartition(':')[2]} {hashlib.sha256(repr(name).encode()).hexdigest()[:8]}"
+                _provide(what, lambda: {name: (kernel, arguments)})
             found = _State.entries.get(name)
     return found
+
+
+def _find_elsewhere(name: Name) -> bool:
+    """Load a program of the installation, made for another search, that has a kernel; return whether there is one."""
+    if _State.shipped and _State.output is None:
+        from discreet.solve.kernels.compiler.load import unfit
+
+        for file in files.shipped():
+            if any((entry["kernel"], entry["arguments"]) == name for entry in file.header["entries"]) and not unfit(
+                file
+            ):
+                _load(file)
+                return True
+    return False
+
+
+def conversion_for(kernel: Any, key: list[Any]) -> Plan | None:
+    """Return how to convert arguments to types that a program of the installation has, where nothing can be compiled.
+
+    None if they are fine as they are, or if there is no such program.
+    """
+    if compiler_is_there() or (kernel.name, type_text(key)) in _State.entries:
+        return None
+    entries = [entry for file in files.shipped() for entry in file.header["entries"]]
+    known = [entry["arguments"] for entry in entries if entry["kernel"] == kernel.name]
+    return None if type_text(key) in known else matching(key, known)
 
 
 def provide(name: str, job: Callable[[], object], uses: Iterable[str] = ()) -> None:
@@ -262,9 +292,10 @@ def _provide(name: str, calls: Callable[[], dict[Name, tuple[Any, tuple[Any, ...
             return
     else:
         reason = ""
+    require_compiler(name, reason)
     recorded = calls()
     try:
-        header, code = _compile(name, recorded, reason)
+        made = _compile(name, recorded, reason)
     except Exception as error:
         if _State.output is not None:
             raise
@@ -272,41 +303,41 @@ def _provide(name: str, calls: Callable[[], dict[Name, tuple[Any, tuple[Any, ...
         _log.warning("numba compiles each kernel by itself, which takes longer: %s", error)
         return
     if _State.output is not None:
-        files.store(_State.output[0], header, code)
-        _State.names[name] = {(entry["kernel"], entry["arguments"]) for entry in header["entries"]}
+        files.store(_State.output[0], made)
+        _State.names[name] = {(entry["kernel"], entry["arguments"]) for entry in made.header["entries"]}
         return
     folder = files.cache_folder()
-    if folder is not None and header["modules"]:
+    if folder is not None and made.header["modules"]:
         with suppress(OSError):  # as on a full disk: the program serves this process
-            files.store(folder, header, code)
-    _load(header, code)
+            files.store(folder, made)
+    _load(made)
 
 
 def _find(name: str) -> tuple[bool, str]:
     """Load a program from a file that fits; return whether there is one, and why the installation's does not fit."""
-    from discreet.solve.kernels.compiler.load import fits
+    from discreet.solve.kernels.compiler.load import unfit
 
     reason = ""
     for file in files.find(name, shipped=_State.shipped):
-        if not fits(file.header):
-            if file.path is not None and file.path.parent == files.shipped_folder():
-                reason = "the compiled searches of this installation need another processor"
-            continue
-        _load(file.header, file.code)
-        return True, ""
+        why = unfit(file)
+        if not why:
+            _load(file)
+            return True, ""
+        if file.path is not None and file.path.parent == files.shipped_folder():
+            reason = why
     return False, reason
 
 
-def _load(header: dict[str, Any], code: bytes) -> None:
+def _load(file: files.ProgramFile) -> None:
     from discreet.solve.kernels.compiler.load import load
 
-    entries = load(header["entries"], code)
+    entries = load(file)
     _State.entries.update(entries)
-    _State.names[header["name"]] = set(entries)
+    _State.names[file.header["name"]] = set(entries)
 
 
-def _compile(name: str, calls: dict[Name, tuple[Any, tuple[Any, ...]]], reason: str) -> tuple[dict[str, Any], bytes]:
-    """Return the header and the code of a program."""
+def _compile(name: str, calls: dict[Name, tuple[Any, tuple[Any, ...]]], reason: str) -> files.ProgramFile:
+    """Return a program that is not stored yet."""
     from discreet.solve.kernels.compiler.build import Call, link
     from discreet.solve.kernels.compiler.target import native
 
@@ -326,7 +357,7 @@ def _compile(name: str, calls: dict[Name, tuple[Any, tuple[Any, ...]]], reason: 
         **target.requirements(code),
     }
     _log.info("compiled the %s in %.1f s", name, clock.seconds)
-    return header, code
+    return files.ProgramFile(None, header, code, target.is_library)
 
 
 def _modules(names: Iterable[str]) -> dict[str, dict[str, str]]:

@@ -10,6 +10,9 @@ from typing import Any
 
 from llvmlite import binding as llvm
 
+from discreet.solve.kernels.compiler.library import CAN_LINK, link_library
+from discreet.solve.kernels.compiler.processor import this_platform
+
 __all__ = ["Target", "baseline", "features_of_this_machine", "make_machine", "native"]
 
 _BASELINES = {
@@ -23,9 +26,11 @@ class Target:
 
     cpu: str
     features: tuple[str, ...]
+    is_library: bool = False
+    """Whether the code becomes a shared library, for installations, or stays object code, which LLVM links."""
 
     def compile(self, module: Any) -> bytes:
-        """Optimize a module and return its object code."""
+        """Optimize a module and return its code."""
         machine = make_machine(self)
         module.data_layout = str(machine.target_data)
         # numba's two rounds: inline first, so that reference counts that cancel are seen, then optimize in full.
@@ -40,16 +45,17 @@ class Target:
                 passes.add_jump_threading_pass()
             passes.add_refprune_pass(llvm.RefPruneSubpasses.ALL)
             passes.run(module, builder)
-        return bytes(machine.emit_object(_anonymous(module)))
+        code = bytes(machine.emit_object(_anonymous(module)))
+        _check_symbols(_undefined(code))
+        return link_library(code) if self.is_library else code
 
     def requirements(self, code: bytes) -> dict[str, Any]:
-        """Return what a machine needs to run code that was compiled for this target."""
-        return {
-            "triple": llvm.get_process_triple(),
-            "cpu": self.cpu,
-            "features": list(self.features),
-            "symbols": _undefined(code),
-        }
+        """Return what a machine needs to run code that was compiled for this target.
+
+        The symbols that a shared library needs are looked up by the system when it is loaded.
+        """
+        needed = {"platform": this_platform()} if self.is_library else {"symbols": _undefined(code)}
+        return {"triple": llvm.get_process_triple(), "cpu": self.cpu, "features": list(self.features), **needed}
 
 
 def _anonymous(module: Any) -> Any:
@@ -81,16 +87,21 @@ def _undefined(code: bytes) -> list[str]:
     for name, _, _, section, _, _ in _SYMBOL.iter_unpack(symbols):
         if name and not section:
             found.add(strings[name : strings.index(b"\0", name)].decode())
-    foreign = sorted(
-        name for name in found if name.startswith(("NRT_", "Py", "_Py", "_ZN", "nrt_", "numba_", ".numba"))
-    )
-    if foreign:
-        raise NotImplementedError(f"compiled kernels need functions of numba: {', '.join(foreign)}")
     return sorted(found)
 
 
+def _check_symbols(names: list[str]) -> None:
+    """Raise an error if code needs functions of numba or Python, of which there may be none where it runs."""
+    foreign = [name for name in names if name.startswith(("NRT_", "Py", "_Py", "_ZN", "nrt_", "numba_", ".numba"))]
+    if foreign:
+        raise NotImplementedError(f"compiled kernels need functions of numba: {', '.join(foreign)}")
+
+
 def make_machine(target: Target | None = None) -> Any:
-    """Return LLVM's description of a processor, by default of this one, for code that is called in this process."""
+    """Return LLVM's description of a processor, by default of this one.
+
+    Object code is linked into this process, wherever there is room; a shared library can be loaded anywhere.
+    """
     target = target or native()
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
@@ -100,9 +111,9 @@ def make_machine(target: Target | None = None) -> Any:
         cpu=target.cpu,
         features=",".join(f"+{feature}" for feature in target.features),
         opt=3,
-        reloc="static" if x86 else "default",
-        codemodel="jitdefault",
-        jit=True,
+        reloc="pic" if target.is_library else "static" if x86 else "default",
+        codemodel="default" if target.is_library else "jitdefault",
+        jit=not target.is_library,
     )
 
 
@@ -121,4 +132,4 @@ def baseline() -> Target:
     """Return the processor that wheels are compiled for: one that all of its family made in the last ten years have."""
     family = llvm.get_process_triple().partition("-")[0]
     name, features = _BASELINES.get(family, ("generic", ""))
-    return Target(name, tuple(features.split(",")) if features else ())
+    return Target(name, tuple(features.split(",")) if features else (), CAN_LINK)
