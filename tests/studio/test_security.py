@@ -511,7 +511,7 @@ def test_a_real_studio_ends_without_a_trace(number: signal.Signals) -> None:
             assert client.get(link).status_code == 200
             assert client.get("/api/about", headers={"host": "localhost:1"}).status_code == 403
             files = {"file": ("people.csv", PEOPLE.write_csv().encode())}
-            assert client.post("/api/projects", files=files, timeout=60).status_code == 201
+            assert client.post("/api/projects", files=files, timeout=600).status_code == 201
         assert socket.gethostbyname(host.partition(":")[0]) == "127.0.0.1"
         folders = [Path(entry) for entry in _open_folders(process.pid)]
         assert folders
