@@ -59,6 +59,10 @@ class Server:
             return cursor.fetchall() if cursor.description else []
 
 
+_PORTS = 5
+"""Ports that are tried: another process may take a free one before the server does."""
+
+
 @contextmanager
 def postgres_server() -> Iterator[Server]:
     """Start an empty server on a free port; skip the test if PostgreSQL is not installed."""
@@ -84,13 +88,16 @@ def postgres_server() -> Iterator[Server]:
         )
         if made.returncode:
             pytest.skip(f"PostgreSQL cannot be set up here: {made.stderr.strip().splitlines()[-1]}")
-        port = _free_port()
-        flags = f"-k {folder} -p {port} -c listen_addresses=127.0.0.1 -c fsync=off -c max_connections=30"
-        control = [*prefix, programs / "pg_ctl", "-D", data, "-w", "-t", "60"]
-        started = subprocess.run(
-            [*control, "-o", flags, "-l", log, "start"], capture_output=True, text=True, check=False, cwd="/"
-        )
-        if started.returncode:
+        control = [*prefix, programs / "pg_ctl", "-D", data, "-w", "-t", "600"]
+        for _ in range(_PORTS):
+            port = _free_port()
+            flags = f"-k {folder} -p {port} -c listen_addresses=127.0.0.1 -c fsync=off -c max_connections=30"
+            started = subprocess.run(
+                [*control, "-o", flags, "-l", log, "start"], capture_output=True, text=True, check=False, cwd="/"
+            )
+            if not started.returncode:
+                break
+        else:
             pytest.skip("PostgreSQL cannot be started here")
         with _cleared_up([*control, "-m", "immediate", "stop"], folder):
             server = Server("127.0.0.1", port)

@@ -13,8 +13,9 @@ import pytest
 __all__ = ["DEEP", "beyond_a_sample", "cases", "enough", "every"]
 
 DEEP = os.environ.get("DISCREET_DEEP") == "1"
-_FEW, _TIMES, _SHARE = 12, 2, 4
-"""Tests of so many combinations run all of them; in others each value runs so often, and this part of the seeds."""
+_FEW, _TIMES, _SHARE = 12, 1, 4
+"""Tests of so many combinations run all of them; in others each value runs so often at least, and this part of the
+seeds."""
 
 
 def cases(most: int) -> int:
@@ -39,8 +40,8 @@ def every(step: int, values: Iterable[Any]) -> list[Any]:
 def beyond_a_sample(items: Sequence[pytest.Item]) -> set[pytest.Item]:
     """Return the tests that only deep runs need: combinations of parameters whose values others try already.
 
-    Of a test with many combinations, enough are kept that each value of each parameter occurs twice; of random seeds,
-    a quarter. Which ones is drawn by their names, so that neighbouring tests try different combinations.
+    Of a test with many combinations, enough are kept that each value of each parameter occurs; of random seeds, a
+    quarter. Which ones is drawn by their names, so that neighbouring tests try different combinations.
     """
     by_function: dict[str, list[pytest.Function]] = defaultdict(list)
     for item in items:

@@ -75,7 +75,7 @@ class Copy:
     def python(self, *arguments: str) -> str:
         """Run Python with the copy in place of the package, and return what it writes."""
         paths = [str(self.folder / "src"), str(ROOT / "tests")]
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PYTHONDONTWRITEBYTECODE": "1"}
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PYTHONDONTWRITEBYTECODE": ""}
         command = [sys.executable, *arguments]
         result = subprocess.run(command, env=environment, cwd=self.folder, capture_output=True, text=True, check=False)
         assert result.returncode == 0, result.stdout[-3000:] + result.stderr[-3000:]

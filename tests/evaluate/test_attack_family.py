@@ -181,7 +181,7 @@ def test_rejected_splits_by_trying_all(prior: tuple[float, ...], size: int, k: i
 def test_refinement_of_local_ranges() -> None:
     table = people(600, 3, 2)
     release = dc.anonymize(
-        table, quasi_identifiers=["age", "q0"], sensitive=["ill"], privacy="k(5)", scheme="local", time_limit=2, seed=1
+        table, quasi_identifiers=["age", "q0"], sensitive=["ill"], privacy="k(5)", scheme="local", time_limit=60, seed=1
     )
     found = attacks(table, release, only="refinement")["refinement"]
     assert found.better
@@ -194,7 +194,7 @@ def test_refinement_of_local_ranges() -> None:
 def test_singling_out_by_the_ends_of_ranges() -> None:
     table = people(600, 3, 2)
     local = dc.anonymize(
-        table, quasi_identifiers=["age", "q0"], sensitive=["ill"], privacy="k(5)", scheme="local", time_limit=2, seed=1
+        table, quasi_identifiers=["age", "q0"], sensitive=["ill"], privacy="k(5)", scheme="local", time_limit=60, seed=1
     )
     found = attacks(table, local, only="singling-out", control=people(600, 9, 2))["singling-out"]
     assert found.better
@@ -322,7 +322,7 @@ def test_distance() -> None:
         privacy="k(4)",
         scheme="local(show=mean)",
         cost="NCP",
-        time_limit=2,
+        time_limit=60,
         seed=1,
     )
     found = attacks(table.select("age", "ill"), release, only="distance")["distance"]

@@ -118,7 +118,7 @@ def test_whoever_waits_sees_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> No
         with programs._alone():
             programs._State.under_way = programs.Compiling("some search", 3, 7, 5.0)
             held.set()
-            let_go.wait(10)
+            let_go.wait(600)
             programs._State.under_way = None
 
     def listen(compiling: programs.Compiling) -> None:
@@ -127,7 +127,7 @@ def test_whoever_waits_sees_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> No
 
     thread = threading.Thread(target=hold)
     thread.start()
-    held.wait(10)
+    held.wait(600)
     with programs.listening(listen), programs._alone():
         pass
     thread.join()
@@ -141,11 +141,11 @@ def test_waiting_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     def hold() -> None:
         with programs._alone():
             held.set()
-            let_go.wait(10)
+            let_go.wait(600)
 
     thread = threading.Thread(target=hold)
     thread.start()
-    held.wait(10)
+    held.wait(600)
     stop.set()
     with pytest.raises(programs.CompilingStopped), programs.stopped_by(stop), programs._alone():
         pass

@@ -28,7 +28,7 @@ from studio.browser import ServedStudio, Visit, running_browser, running_studio,
 HOST = "127.0.0.1:8765"
 ORIGIN = f"http://{HOST}"
 HEADERS = {"origin": ORIGIN, "x-discreet": "studio"}
-PATIENCE = 240.0
+PATIENCE = 600.0
 """Seconds after which a test gives up waiting; nothing is asserted about time."""
 
 

@@ -299,8 +299,9 @@ def test_using_a_program_renews_its_time(fresh, tmp_path):
     use(fresh())
     path = program_file(tmp_path)
     os.utime(path, (0, 0))
+    begun = time.time()
     use(fresh())
-    assert time.time() - path.stat().st_mtime < 60
+    assert path.stat().st_mtime > begun - 60  # clocks of file systems are coarse
 
 
 def run(code: str, **environment: str) -> subprocess.Popen[str]:

@@ -219,13 +219,13 @@ def test_ctrl_c_reaches_threads_that_have_begun(owner, monkeypatch):
 
     def work(item):
         begun.set()
-        assert budget.stop.wait(60)
+        assert budget.stop.wait(600)
         return item * item
 
     def pressed_at_the_third(pool, *given):
         count.append(1)
         if len(count) == 3 and owner is ThreadPoolExecutor:
-            assert begun.wait(60)
+            assert begun.wait(600)
             raise KeyboardInterrupt
         return submit(pool, *given)
 
@@ -241,7 +241,7 @@ def test_ctrl_c_twice_begins_nothing_more(monkeypatch):
     gate = threading.Event()
 
     def work(item):
-        assert gate.wait(60)
+        assert gate.wait(600)
         done.append(item)
 
     def pressed(*_):

@@ -3,11 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import json
-import os
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -19,6 +14,7 @@ from discreet.solve import Budget
 from discreet.solve.microaggregation.kernels.starts import cut_order, mdav_groups
 from discreet.solve.microaggregation.rows import find_near, make_tree
 from discreet.solve.microaggregation.search import univariate_groups
+from plain_kernels import plainly
 
 MEANS = {"cost": "SSE", "scheme": "local(show=mean)", "seed": 1}
 
@@ -160,15 +156,7 @@ def test_published_figures(data_folder):
     assert best.gap < 0.13
 
 
-SCRIPT = """
-import sys; sys.path[:0] = {paths!r}
-import json
-from test_microaggregation import plain_results
-print(json.dumps(plain_results()))
-"""
-
-
-def plain_results():
+def results():
     frame = numbers(20, 2).with_columns(s=pl.Series([str(i % 3) for i in range(20)]))
     roles = {
         "quasi_identifiers": ["x0", "x1"],
@@ -180,12 +168,4 @@ def plain_results():
 
 
 def test_kernels_as_plain_python_agree():
-    script = SCRIPT.format(paths=[str(Path(__file__).parent), *sys.path])
-    run = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", script],
-        env={**os.environ, "DISCREET_PLAIN_KERNELS": "1"},
-        capture_output=True,
-        text=True,
-    )
-    assert run.returncode == 0, run.stderr[-2000:]
-    assert np.allclose(json.loads(run.stdout), plain_results())
+    assert np.allclose(plainly(__file__, "results"), results())

@@ -317,7 +317,7 @@ def test_the_same_as_plain_python():
         env={**os.environ, "DISCREET_PLAIN_KERNELS": "1"},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=False,
     )
     assert run.returncode == 0, run.stdout[-3000:]
