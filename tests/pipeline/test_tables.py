@@ -362,7 +362,7 @@ def test_jobs_and_commands(tables: dict[str, pl.DataFrame], tmp_path: Path, monk
     assert CliRunner().invoke(program, audit.replace("-k 4", "-k 400").split()).exit_code == 5
     for more, sentence in (
         ("--certificate c.json", "A certificate is of one table"),
-        ("--mapping m.json", "a mapping does not know"),
+        ("--mapping m.json", "A mapping is of one table"),
         ("-o safe.csv", "end the output in /"),
     ):
         text = words.replace("-o safe/", "") if more.startswith("-o") else words

@@ -18,9 +18,11 @@ from numpy.typing import NDArray
 from discreet.counts import FloatArray, Grouping, IntArray
 from discreet.problem import Problem
 from discreet.problem.privacy import PrivacyModel
+from discreet.problem.privacy.k_anonymity import KAnonymity
 from discreet.runtime.integer_codes import add_up
 from discreet.solve._class_arrays import ClassArrays, Gatherer, Released
 from discreet.solve._class_bounds import ClassBounds
+from discreet.solve._key_sets import KeySetRule, key_classes
 from discreet.solve._recoding import people_cost
 from discreet.solve.lattice.pricing import base_costs, leaf_rates
 
@@ -62,6 +64,16 @@ class _Left(NamedTuple):
     """Who is left, where people are suppressed with all their rows."""
 
 
+class _KeyClasses(NamedTuple):
+    """The classes of a key set."""
+
+    ids: IntArray
+    """The class of each class of all quasi-identifiers."""
+    count: int
+    """A number that all are below."""
+    model: KAnonymity
+
+
 class _LeafPrices(NamedTuple):
     """What each row costs, for costs that add up over attributes."""
 
@@ -82,12 +94,14 @@ class PeopleNodes:
         self.counter = gatherer.counter
         self.certain = [model for model in problem.privacy if model.superset_closed]
         """The models by which a node decides who is suppressed at all nodes below."""
+        self.key_sets = KeySetRule(problem) if problem.key_sets else None
 
     def evaluate(self, node: IntArray, grouping: Grouping, lazy: _Arrays, *, tuples: bool) -> NodeEvaluation:
         """Evaluate a node, given its classes."""
         problem, table = self.problem, self.problem.table
-        left = self._left(grouping, problem.privacy, exact=tuples)
-        forced = left if problem.superset_closed else self._left(grouping, self.certain)
+        keys = self._keys(node, grouping)
+        left = self._left(grouping, problem.privacy, keys, exact=tuples)
+        forced = left if problem.superset_closed else self._left(grouping, self.certain, keys)
         rows = add_up(grouping.tuple_ids, left.rows, grouping.sizes.size)
         if self._leaf_prices is not None:
             lower, upper, total = self._priced(self._leaf_prices, node, left, forced)
@@ -109,17 +123,47 @@ class PeopleNodes:
             suppressed_people=None if left.alive is None or not tuples else np.flatnonzero(~left.alive),
         )
 
-    def _left(self, grouping: Grouping, models: Sequence[PrivacyModel], *, exact: bool = False) -> _Left:
-        """Return what is left if only these models have to be satisfied."""
+    def all_kept(self, node: IntArray, grouping: Grouping) -> bool:
+        """Return whether nothing has to be suppressed at a node, given its classes."""
+        left = self._left(grouping, self.problem.privacy, self._keys(node, grouping), exact=True)
+        return left.removed == 0
+
+    def _keys(self, node: IntArray, grouping: Grouping) -> list[_KeyClasses]:
+        """Return the classes of each key set."""
+        if self.key_sets is None:
+            return []
+        shown = self.key_sets.shown(grouping, Released.by_levels(self.problem.table, node))
+        widths = [int(column.max(initial=0)) + 1 for column in shown]
+        return [
+            _KeyClasses(*key_classes(shown, widths, key_set), KAnonymity(key_set.k))
+            for key_set in self.key_sets.key_sets
+        ]
+
+    def _left(
+        self, grouping: Grouping, models: Sequence[PrivacyModel], keys: Sequence[_KeyClasses], *, exact: bool = False
+    ) -> _Left:
+        """Return what is left if only these models and the key sets have to be satisfied."""
         ids, count, step = grouping.tuple_ids, grouping.sizes.size, self.gatherer.at_once
         if self.problem.whole_people:
             alive = self.counter.suppress(ids, count, models, step, exact=exact)
+            before = -1
+            while keys and before != np.count_nonzero(alive):  # who goes makes the classes of other key sets smaller
+                before = np.count_nonzero(alive)
+                for key in keys:
+                    alive = self.counter.suppress(key.ids[ids], key.count, [key.model], step, alive)
+                alive = self.counter.suppress(ids, count, models, step, alive, exact=exact)
             return _Left(self.counter.rows_left(alive), int(np.count_nonzero(~alive)), alive)
         ok = np.ones(count, dtype=np.bool_)
         for begin in range(0, count if models else 0, step):
             part = slice(begin, min(begin + step, count))
             classes = self.counter.classes(ids, part)
             ok[part] = np.logical_and.reduce([model.ok(classes) for model in models])
+        before = -1
+        while keys and before != np.count_nonzero(ok):  # a class lies in one class of each key set
+            before = np.count_nonzero(ok)
+            for key in keys:
+                staying = np.where(ok, key.ids, -1)[ids]
+                ok &= self.counter.sizes(staying, slice(0, key.count))[key.ids] >= key.model.k
         rows = np.where(ok[ids], self.problem.table.weights, 0)
         return _Left(rows, int(grouping.sizes[~ok].sum()), None)
 
