@@ -13,7 +13,7 @@ import naive
 from cases import FURTHER_MODELS, MODELS, built, plain_cost
 from depth import cases
 from discreet.errors import UnsupportedCombinationError
-from discreet.solve import Budget, solve
+from discreet.solve import Budget, Recoder, Released, solve
 from tables import add_people, random_sample
 
 SUPPRESSIONS = ["none", "class-records", "budget(0.3)", "budget(2)", "budget(0.4, of=rows)", "budget(3, of=rows)"]
@@ -69,6 +69,17 @@ def test_full_domain_equals_exhaustive_search(cost, suppression):
             sample.naive, ok, "person", name, problem.limit, pairs, unit=unit, **options
         )
         found = solve(problem, budget=Budget())
+        recoder = Recoder(problem)
+        for levels in itertools.islice(naive.level_vectors(sample.naive), 4):
+            published, gone = naive.suppress_by_key_sets(
+                sample.naive, levels, ok, "person", pairs, whole_people=unit == "people"
+            )
+            recoded = recoder.evaluate(Released.by_levels(problem.table, levels))
+            if suppression == "none":
+                assert np.isfinite(recoded.cost) == (not gone), (context, levels)
+            else:
+                assert recoded.suppressed_rows == len(gone), (context, levels)
+                assert recoded.classes == len(published), (context, levels)
         if not want.feasible:
             assert found.status == "infeasible", context
             assert found.smallest_budget in (None, want.fewest), context
@@ -104,3 +115,15 @@ def test_other_searches_do_not_count_people_of_key_sets(choice):
     visits = dc.sample_visits(60, seed=2).select("patient_id", "age", "sex")
     with pytest.raises(UnsupportedCombinationError):
         dc.anonymize(visits, person="patient_id", quasi_identifiers=["age", "sex"], privacy="k(2, any=1)", **choice)
+
+
+@pytest.mark.parametrize(("privacy", "scheme"), [(["k", "k(4, any=2)"], "full-domain"), (["k"], "subtree")])
+def test_fronts_end_with_everybody_in_one_class(privacy, scheme):
+    visits = dc.sample_visits(120, seed=2).select("patient_id", "age", "sex")
+    quasi = {"age": "intervals(5, 10, 20, 40)", "sex": "flat"}
+    front = dc.pareto(visits, person="patient_id", quasi_identifiers=quasi, privacy=privacy, scheme=scheme)
+    assert front.points[-1].k == 84
+    for point in front.points[:3]:
+        models = [f"k({point.k})", *privacy[1:]]
+        alone = dc.anonymize(visits, person="patient_id", quasi_identifiers=quasi, privacy=models, scheme=scheme)
+        assert alone.cost == pytest.approx(point.loss)

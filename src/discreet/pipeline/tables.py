@@ -346,11 +346,12 @@ def check_schemes(tables: LinkedTables, schemes: Iterable[Scheme]) -> None:
     scheme = next((scheme for scheme in schemes if not scheme.is_global), None)
     if scheme is None:
         return
-    if scheme.flat:
+    if scheme.flat or getattr(scheme, "people", "together") != "together":
         raise UnsupportedCombinationError(
-            f"The scheme {scheme.name}",
+            f"The scheme {scheme.text}",
             "several tables",
-            "it hides cells row by row, and the tables have those of a person once; choose full-domain or subtree",
+            "it recodes the rows of a person differently, and the tables have a person once; choose full-domain or "
+            "subtree",
         )
     if tables.presence:
         without = next(iter(tables.presence.values()))

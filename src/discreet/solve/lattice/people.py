@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 from discreet.counts import FloatArray, Grouping, IntArray
 from discreet.problem import Problem
 from discreet.problem.privacy import PrivacyModel
-from discreet.problem.privacy.k_anonymity import KAnonymity
 from discreet.runtime.integer_codes import add_up
 from discreet.solve._class_arrays import ClassArrays, Gatherer, Released
 from discreet.solve._class_bounds import ClassBounds
-from discreet.solve._key_sets import KeySetRule, key_classes
+from discreet.solve._key_sets import KeySetRule
+from discreet.solve._key_sets_of_people import KeyClasses, classes_left, classes_of_key_sets, people_left
 from discreet.solve._recoding import people_cost
 from discreet.solve.lattice.pricing import base_costs, leaf_rates
 
@@ -62,16 +62,6 @@ class _Left(NamedTuple):
     """Rows or people suppressed, whichever the limit counts."""
     alive: NDArray[np.bool_] | None
     """Who is left, where people are suppressed with all their rows."""
-
-
-class _KeyClasses(NamedTuple):
-    """The classes of a key set."""
-
-    ids: IntArray
-    """The class of each class of all quasi-identifiers."""
-    count: int
-    """A number that all are below."""
-    model: KAnonymity
 
 
 class _LeafPrices(NamedTuple):
@@ -128,42 +118,24 @@ class PeopleNodes:
         left = self._left(grouping, self.problem.privacy, self._keys(node, grouping), exact=True)
         return left.removed == 0
 
-    def _keys(self, node: IntArray, grouping: Grouping) -> list[_KeyClasses]:
+    def _keys(self, node: IntArray, grouping: Grouping) -> list[KeyClasses]:
         """Return the classes of each key set."""
-        if self.key_sets is None:
-            return []
-        shown = self.key_sets.shown(grouping, Released.by_levels(self.problem.table, node))
-        widths = [int(column.max(initial=0)) + 1 for column in shown]
-        return [
-            _KeyClasses(*key_classes(shown, widths, key_set), KAnonymity(key_set.k))
-            for key_set in self.key_sets.key_sets
-        ]
+        return classes_of_key_sets(self.key_sets, grouping, Released.by_levels(self.problem.table, node))
 
     def _left(
-        self, grouping: Grouping, models: Sequence[PrivacyModel], keys: Sequence[_KeyClasses], *, exact: bool = False
+        self, grouping: Grouping, models: Sequence[PrivacyModel], keys: Sequence[KeyClasses], *, exact: bool = False
     ) -> _Left:
         """Return what is left if only these models and the key sets have to be satisfied."""
         ids, count, step = grouping.tuple_ids, grouping.sizes.size, self.gatherer.at_once
         if self.problem.whole_people:
-            alive = self.counter.suppress(ids, count, models, step, exact=exact)
-            before = -1
-            while keys and before != np.count_nonzero(alive):  # who goes makes the classes of other key sets smaller
-                before = np.count_nonzero(alive)
-                for key in keys:
-                    alive = self.counter.suppress(key.ids[ids], key.count, [key.model], step, alive)
-                alive = self.counter.suppress(ids, count, models, step, alive, exact=exact)
+            alive = people_left(self.counter, ids, count, models, keys, step, exact=exact)
             return _Left(self.counter.rows_left(alive), int(np.count_nonzero(~alive)), alive)
         ok = np.ones(count, dtype=np.bool_)
         for begin in range(0, count if models else 0, step):
             part = slice(begin, min(begin + step, count))
             classes = self.counter.classes(ids, part)
             ok[part] = np.logical_and.reduce([model.ok(classes) for model in models])
-        before = -1
-        while keys and before != np.count_nonzero(ok):  # a class lies in one class of each key set
-            before = np.count_nonzero(ok)
-            for key in keys:
-                staying = np.where(ok, key.ids, -1)[ids]
-                ok &= self.counter.sizes(staying, slice(0, key.count))[key.ids] >= key.model.k
+        ok = classes_left(self.counter, ids, ok, keys)
         rows = np.where(ok[ids], self.problem.table.weights, 0)
         return _Left(rows, int(grouping.sizes[~ok].sum()), None)
 

@@ -12,7 +12,6 @@ import numpy as np
 from discreet.counts import CountTable, FloatArray, IntArray
 from discreet.problem import Classes, Cost, Problem, Separable
 from discreet.problem.suppression.class_records import ClassRecords
-from discreet.problem.suppression.suppress_records import SuppressRecords
 from discreet.solve._base import SOLVERS, Budget, ProgressCallback, Solution, Solver, Status
 from discreet.solve._class_arrays import Released
 from discreet.solve._kernel_loading import two_rows, warm_up
@@ -20,7 +19,6 @@ from discreet.solve._key_sets import compile_ahead as load_key_sets
 from discreet.solve._people import load_people_kernels
 from discreet.solve._recoding import Recoder, smallest_budget
 from discreet.solve.lattice.drive import LatticeDrive
-from discreet.solve.lattice.evaluate import NodeEvaluator
 from discreet.solve.lattice.pool import return_pool
 from discreet.solve.lattice.pricing import has_compiled_form
 
@@ -152,11 +150,6 @@ class RowsLost(Cost):
 
 def _smallest_budget(problem: Problem, budget: Budget) -> int | None:
     """The fewest rows (or people) whose suppression makes the problem feasible; None if it is not found in time."""
-    if problem.limit_of_people and problem.key_sets:
-        everybody = replace(problem, suppression=SuppressRecords(1.0))
-        top = NodeEvaluator(everybody).evaluate(np.array(problem.highest), tuples=True)
-        gone = top.suppressed_people if problem.superset_closed else None
-        return None if gone is None else int(gone.size)
     if problem.limit_of_people:
         return smallest_budget(problem, Released.by_levels(problem.table, problem.highest))
     easier = replace(problem, cost=RowsLost(), suppression=ClassRecords())
