@@ -279,6 +279,7 @@ def test_wrong_tables(name: str, tables: dict[str, pl.DataFrame]) -> None:
         ({"weights": "age"}, "leave out weights"),
         ({"population": pl.DataFrame({"age": [1]})}, "leave out population"),
         ({"engine": "duckdb"}, "joined in memory, not by duckdb"),
+        ({"privacy": "dp(2, 0.05)"}, "which draws rows, does not go with several tables"),
         (
             {"scheme": "cells", "quasi_identifiers": ["age", "sex", "zip"]},
             "The scheme cells does not go with several tables",

@@ -27,7 +27,7 @@ class KeyClasses(NamedTuple):
 
     ids: IntArray
     """The class of each class of all quasi-identifiers, which lies in one of them."""
-    count: int
+    size: int
     """A number that all are below."""
     k: int
     """How many people each must have."""
@@ -56,9 +56,9 @@ def people_left(
     alive = counter.suppress(ids, count, models, step, exact=exact)
     before = -1
     while keys and before != np.count_nonzero(alive):
-        before = np.count_nonzero(alive)
+        before = int(np.count_nonzero(alive))
         for key in keys:
-            alive = counter.suppress(key.ids[ids], key.count, [KAnonymity(key.k)], step, alive)
+            alive = counter.suppress(key.ids[ids], key.size, [KAnonymity(key.k)], step, alive)
         alive = counter.suppress(ids, count, models, step, alive, exact=exact)
     return alive
 
@@ -69,8 +69,8 @@ def classes_left(
     """Return which of the classes that are ``ok`` by themselves stay, if the rows of the others are suppressed."""
     left, before = ok.copy(), -1
     while keys and before != np.count_nonzero(left):
-        before = np.count_nonzero(left)
+        before = int(np.count_nonzero(left))
         for key in keys:
             staying = np.where(left, key.ids, -1)[ids]
-            left &= counter.sizes(staying, slice(0, key.count))[key.ids] >= key.k
+            left &= counter.sizes(staying, slice(0, key.size))[key.ids] >= key.k
     return left
