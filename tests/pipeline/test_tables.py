@@ -372,6 +372,16 @@ def test_jobs_and_commands(tables: dict[str, pl.DataFrame], tmp_path: Path, monk
         assert sentence in wrong.output
 
 
+def test_reports_name_files_without_their_folders(tables: dict[str, pl.DataFrame], tmp_path: Path) -> None:
+    paths = {name: tmp_path / f"{name}.csv" for name in tables}
+    for name, path in paths.items():
+        tables[name].write_csv(path)
+    release = dc.anonymize(paths, **OPTIONS, output=f"{tmp_path}/safe/")
+    text = release.report(tmp_path / "report.md").read_text()
+    assert "visits: visits.csv" in text
+    assert str(tmp_path) not in text
+
+
 def test_a_job_may_name_the_table_of_people_as_input() -> None:
     job = Job(input="people.csv", tables={"visits": "visits.csv"}, quasi_identifiers="age", privacy="k(2)", person="id")
     assert job.tables == {"people": "people.csv", "visits": "visits.csv"}
