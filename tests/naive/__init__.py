@@ -30,7 +30,8 @@ search:       ``level_vectors(table)``, ``recode(table, levels, ok)``, ``search(
               ``search_cuts(table, models, kind, limit, cost, column, scheme, **options)`` tries all cuts, or all
               partitions of any scheme
 people:       ``crowd(table, rows, person, column)``, ``crowd_ok(text, hierarchy, whole)``, ``alike(…)``,
-              ``suppress_classes(…)``, ``suppress_people(…)``, ``search_people(…)``: promises that count people
+              ``suppress_classes(…)``, ``suppress_people(…)``, ``search_people(…)``,
+              ``search_key_sets_of_people(…)``: promises that count people
 tables:       ``join_tables(tables, person)``, ``whole_links(tables, person)``, where tables are lists of rows
 key sets:     ``key_classes(table, levels, key_set, rows)``, ``keeps(table, levels, key_sets, rows)``,
               ``kept_rows(table, levels, key_sets, ok)``, ``search_key_sets(table, recodings, key_sets, models, kind,

@@ -100,6 +100,61 @@ def suppress_people(table, levels, ok, person, profile=0):
         gone |= more
 
 
+def too_few(table, levels, key_sets, person, rows):
+    """The rows that lie in a class of a key set with too few people; key sets are pairs of names and k."""
+    found = set()
+    for names, k in key_sets:
+        shown = {}
+        for row in rows:
+            values = tuple(
+                released(table, name, table.rows[row][name], level)
+                for name, level in zip(table.hierarchies, levels, strict=True)
+                if name in names
+            )
+            shown.setdefault(values, []).append(row)
+        for members in shown.values():
+            if len({table.rows[row][person] for row in members}) < k:
+                found.update(members)
+    return found
+
+
+def suppress_by_key_sets(table, levels, ok, person, key_sets, *, whole_people):
+    """The published classes and the suppressed rows with key sets, until nothing changes.
+
+    Of a class that is not ok, or lies in a class of a key set that is too small, the rows go, or its people with all
+    of their rows.
+    """
+    gone = set()
+    while True:
+        left = [[row for row in rows if row not in gone] for rows in classes(table, levels)]
+        left = [rows for rows in left if rows]
+        more = {row for rows in left if not ok(rows) for row in rows}
+        more |= too_few(table, levels, key_sets, person, [row for rows in left for row in rows])
+        if whole_people:
+            people = {table.rows[row][person] for row in more}
+            more = {row for rows in left for row in rows if table.rows[row][person] in people}
+        if not more:
+            return left, sorted(gone)
+        gone |= more
+
+
+def search_key_sets_of_people(table, ok, person, cost, limit, key_sets, *, unit, **options):
+    """The best level vector within a limit of rows or people that keeps key sets of people, by trying all."""
+    best, found, fewest = None, [], len(table.rows)
+    for levels in level_vectors(table):
+        published, gone = suppress_by_key_sets(table, levels, ok, person, key_sets, whole_people=unit == "people")
+        lost = len({table.rows[row][person] for row in gone}) if unit == "people" else len(gone)
+        fewest = min(fewest, lost)
+        if lost > limit:
+            continue
+        total = COSTS[cost](table, levels, published, gone, **options)
+        if best is None or total < best - TOLERANCE * max(1, abs(best)):
+            best, found = total, [levels]
+        elif total <= best + TOLERANCE * max(1, abs(best)):
+            found.append(levels)
+    return PeopleSearch(best is not None, best, found, fewest)
+
+
 class PeopleSearch(NamedTuple):
     feasible: bool
     cost: float | None

@@ -279,6 +279,7 @@ def test_wrong_tables(name: str, tables: dict[str, pl.DataFrame]) -> None:
         ({"weights": "age"}, "leave out weights"),
         ({"population": pl.DataFrame({"age": [1]})}, "leave out population"),
         ({"engine": "duckdb"}, "joined in memory, not by duckdb"),
+        ({"privacy": "dp(2, 0.05)"}, "which draws rows, does not go with several tables"),
         (
             {"scheme": "cells", "quasi_identifiers": ["age", "sex", "zip"]},
             "The scheme cells does not go with several tables",
@@ -362,13 +363,23 @@ def test_jobs_and_commands(tables: dict[str, pl.DataFrame], tmp_path: Path, monk
     assert CliRunner().invoke(program, audit.replace("-k 4", "-k 400").split()).exit_code == 5
     for more, sentence in (
         ("--certificate c.json", "A certificate is of one table"),
-        ("--mapping m.json", "a mapping does not know"),
+        ("--mapping m.json", "A mapping is of one table"),
         ("-o safe.csv", "end the output in /"),
     ):
         text = words.replace("-o safe/", "") if more.startswith("-o") else words
         wrong = CliRunner().invoke(program, [*text.split(), *more.split()])
         assert wrong.exit_code != 0
         assert sentence in wrong.output
+
+
+def test_reports_name_files_without_their_folders(tables: dict[str, pl.DataFrame], tmp_path: Path) -> None:
+    paths = {name: tmp_path / f"{name}.csv" for name in tables}
+    for name, path in paths.items():
+        tables[name].write_csv(path)
+    release = dc.anonymize(paths, **OPTIONS, output=f"{tmp_path}/safe/")
+    text = release.report(tmp_path / "report.md").read_text()
+    assert "visits: visits.csv" in text
+    assert str(tmp_path) not in text
 
 
 def test_a_job_may_name_the_table_of_people_as_input() -> None:

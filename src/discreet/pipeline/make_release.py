@@ -248,7 +248,7 @@ def _notes(
             *measured,
             *prepared.undecided.notes(),
             *about_people(schema, counted),
-            *about_tables(prepared.settings.linked),
+            *about_tables(prepared.settings.linked, suppressed),
             *map(Private if suppressed else str, about_values(schema, problem, counted)),
             *([] if prepared.earlier is None else prepared.earlier.notes(problem, prepared.settings.suppression)),
             *about_drawn_rows(prepared.settings, problem.whole.n + counted.dropped),

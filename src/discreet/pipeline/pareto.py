@@ -273,7 +273,7 @@ class _FrontSearch:
                 self.progress(FrontProgress(self.budget.seconds, points, 0, points))
 
         problem = self.problem()
-        solved, complete = front_by_solves(self.problem, problem.table.n, self.budget, report)
+        solved, complete = front_by_solves(self.problem, problem.table.units.n, self.budget, report)
         if not solved:
             raise no_point(problem, complete, self.budget)
         worst = problem.cost.worst(problem.table) or 1.0

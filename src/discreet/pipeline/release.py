@@ -487,10 +487,12 @@ class Release:
 
         It lists values of the original data, rare ones too: it is for the owner of the data.
         """
+        self._refuse_tables("A mapping")
         return write_mapping(self, as_path(path, "The mapping"))
 
     def to_mapping(self) -> dict[str, Any]:
         """Return the mapping as plain data, which lists values of the original data."""
+        self._refuse_tables("A mapping")
         return make_mapping(self)
 
     def policy(self) -> Policy:

@@ -75,8 +75,9 @@ def check_targets(job: Job, save_as: str | Path | None = None) -> None:
         check_report(report)
     for page in (*job.protection_page, *job.internal_page):
         written.append(check_protection_page(job.target(page)))
-    if job.certificate is not None and job.tables:
-        raise UsageError("A certificate is of one table, and several were given; leave it out.", topic="several-tables")
+    for name in ("certificate", "mapping") if job.tables else ():
+        if getattr(job, name) is not None:
+            raise UsageError(f"A {name} is of one table, and several were given; leave it out.", topic="several-tables")
     if job.certificate is not None:
         written.append(job.target(job.certificate))
         check_certificate(written[-1], to_file=target is not None and not isinstance(target, TableOutput))

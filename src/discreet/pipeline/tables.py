@@ -24,6 +24,7 @@ from discreet.job.settings import JobSettings
 from discreet.pipeline.output import check_tables_output
 from discreet.pipeline.undecided_columns import KeptColumn, UndecidedColumns, inspect_columns
 from discreet.problem import Groups, PrivacyModel, Scheme
+from discreet.report.notes import Private
 from discreet.runtime.locations import is_url
 from discreet.runtime.machine_limits import check_room
 from discreet.runtime.plurals import amount, either, listed
@@ -144,6 +145,11 @@ def _checked(settings: JobSettings) -> str:
             ", or join them there and give one table.",
             topic="several-tables",
         )
+    drawn = next((model for model in settings.privacy if model.sampling < 1), None)
+    if drawn is not None:
+        raise UnsupportedCombinationError(
+            f"The privacy model {drawn.shown}, which draws rows,", "several tables", "choose k"
+        )
     kind = settings.suppression
     if len(tables) > 2 and kind.name != "none" and not kind.of_people:
         raise UnsupportedCombinationError(
@@ -204,10 +210,10 @@ def _joined_rows(frames: Mapping[str, pl.DataFrame], person: str) -> dict[str, N
         )
     book = pl.DataFrame({"key": keys, "person": np.arange(len(keys))})
     owner = {name: _owners(book, people, name, frames[name], person) for name in others}
-    least = np.ones(len(keys), dtype=np.int64)
+    combinations = np.ones(len(keys), dtype=np.int64)
     for each in owner.values():
-        least *= np.maximum(np.bincount(each, minlength=len(keys)), 1)
-    check_room(int(least.sum()) * _CELL * sum(frame.width for frame in frames.values()))
+        combinations *= np.maximum(np.bincount(each, minlength=len(keys)), 1)
+    check_room(int(combinations.sum()) * _CELL * sum(frame.width for frame in frames.values()))
     joined = pl.DataFrame({"person": np.arange(len(keys))})
     for name, each in owner.items():
         own = pl.DataFrame({"person": each, name: np.arange(each.size)}, schema_overrides={"person": pl.Int64})
@@ -346,11 +352,12 @@ def check_schemes(tables: LinkedTables, schemes: Iterable[Scheme]) -> None:
     scheme = next((scheme for scheme in schemes if not scheme.is_global), None)
     if scheme is None:
         return
-    if scheme.flat:
+    if scheme.flat or getattr(scheme, "people", "together") != "together":
         raise UnsupportedCombinationError(
-            f"The scheme {scheme.name}",
+            f"The scheme {scheme.text}",
             "several tables",
-            "it hides cells row by row, and the tables have those of a person once; choose full-domain or subtree",
+            "it recodes the rows of a person differently, and the tables have a person once; choose full-domain or "
+            "subtree",
         )
     if tables.presence:
         without = next(iter(tables.presence.values()))
@@ -424,8 +431,8 @@ def blanked(tables: LinkedTables, released: pl.DataFrame, kept: NDArray[np.int64
     return released
 
 
-def about_tables(tables: LinkedTables | None) -> Iterator[str]:
-    """Yield what a user should know about figures of several tables."""
+def about_tables(tables: LinkedTables | None, suppressed: int) -> Iterator[str]:
+    """Yield what a user should know about figures of several tables; some rows may have been ``suppressed``."""
     if tables is None:
         return
     people, *others = (repr(table.name) for table in tables.tables)
@@ -434,7 +441,8 @@ def about_tables(tables: LinkedTables | None) -> Iterator[str]:
         f"the joined table, which has a row for each row of {listed(others)} with the columns of {people}."
     )
     for mark, table in tables.presence.items():
-        yield (
+        note = (
             f"Some people have no row in '{table}', which the release shows: '{mark}' is a quasi-identifier that is "
             "never generalized."
         )
+        yield Private(note) if suppressed else note

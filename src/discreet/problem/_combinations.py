@@ -35,7 +35,7 @@ def check_combination(
     _check_people(table, models, cost, kind, schemes)
     _check_models(models, kind, schemes)
     _check_matches(table, models, cost, kind, schemes, limited)
-    _check_key_sets(table, models, kind)
+    _check_key_sets(table, models, kind, schemes)
     _check_partial(table, cost, kind, models, schemes)
     local = next((scheme for scheme in schemes if not scheme.is_global), None)
     if local is not None:
@@ -180,8 +180,10 @@ def _check_matches(
             raise UnsupportedCombinationError(f"The privacy model {model.shown}", what, way_out)
 
 
-def _check_key_sets(table: CountTable, models: Sequence[PrivacyModel], kind: Suppression) -> None:
-    """Refuse key sets where only some rows of a class go, and where people are counted instead of rows."""
+def _check_key_sets(
+    table: CountTable, models: Sequence[PrivacyModel], kind: Suppression, schemes: Sequence[Scheme]
+) -> None:
+    """Refuse key sets where only some rows of a class go, and those of people but for full-domain."""
     keyed = next((model for model in models if model.key_sets(table.names)), None)
     if keyed is None:
         return
@@ -191,11 +193,12 @@ def _check_key_sets(table: CountTable, models: Sequence[PrivacyModel], kind: Sup
             f"the key sets of {keyed.shown}",
             "which rows of a class go would decide about other classes too; choose class-records or a budget",
         )
-    if table.people is not None:
+    other = next((scheme.name for scheme in schemes if scheme.name != "full-domain"), None)
+    if table.people is not None and other is not None:
         raise UnsupportedCombinationError(
-            f"The key sets of {keyed.shown}",
-            "promises that count people",
-            "they count rows; leave out the person or household, or promise k of all quasi-identifiers",
+            f"The key sets of {keyed.shown}, of which people are counted,",
+            f"the scheme {other}",
+            "choose full-domain, leave out the person or household, or promise k of all quasi-identifiers",
         )
 
 

@@ -96,8 +96,8 @@ class Problem:
 
     @property
     def varying(self) -> bool:
-        """Whether people do not add up over classes: some have different quasi-identifiers, or profiles matter."""
-        return self.people is not None and (not self.people.constant or self.profile > 0)
+        """Whether people do not add up over classes: some of them vary, or profiles or key sets are promised."""
+        return self.people is not None and (not self.people.constant or self.profile > 0 or bool(self.key_sets))
 
     @property
     def limit_of_people(self) -> bool:
@@ -135,7 +135,7 @@ class Problem:
     def key_sets(self) -> tuple[KeySet, ...]:
         """The key sets to be kept beside what is asked of every class; those that are implied are left out."""
         certain = [m for m in self.privacy if not (self.suppression.hides_values and m.looks_at_sensitive)]
-        smallest = max((model.smallest(self.whole) for model in certain), default=1)
+        smallest = max((model.smallest(self.whole.units) for model in certain), default=1)
         return key_sets_of(self.privacy, self.table.names, smallest)
 
     @property

@@ -303,6 +303,11 @@ class Solver(Part, ABC):
 
     If it is wrong, such promises are refused, or the audit refuses the release.
     """
+    sees_key_sets_of_people: ClassVar[bool] = False
+    """It does so where promises count people.
+
+    If it is wrong, such promises are refused, or the audit refuses the release.
+    """
 
     def searches(self, scheme: Scheme) -> bool:
         """Return whether it can search a scheme: one of those it names, unless it knows better."""

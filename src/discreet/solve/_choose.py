@@ -143,6 +143,12 @@ def _misfit(problem: Problem, solver: Solver) -> UnsupportedCombinationError | N
             "promises about key sets, as in k(3, on=[…])",
             "it looks at all quasi-identifiers together; choose the solver auto",
         )
+    if problem.key_sets and problem.people is not None and not solver.sees_key_sets_of_people:
+        return UnsupportedCombinationError(
+            f"The solver {solver.name}",
+            "promises about key sets that count people",
+            "it counts their rows; choose the solver auto or lattice",
+        )
     whole = next((model for model in problem.privacy if model.of_table), None)
     if whole is not None and not solver.sees_table:
         return UnsupportedCombinationError(

@@ -17,7 +17,7 @@ from discreet.solve._class_arrays import Released
 from discreet.solve._kernel_loading import warm_up
 from discreet.solve.kernels.key_sets import settle
 
-__all__ = ["KeySetRule", "compile_ahead", "with_dropped"]
+__all__ = ["KeySetRule", "compile_ahead", "key_classes", "with_dropped"]
 
 _SPARSE = 1 << 16
 """Key classes below this number, or below a few times the number of classes, are not renumbered."""
@@ -57,7 +57,7 @@ class KeySetRule:
         keys = np.empty((len(self.key_sets), rows.size), dtype=np.int64)
         first = 0
         for number, key_set in enumerate(self.key_sets):
-            ids, count = _key_classes(shown, widths, key_set)
+            ids, count = key_classes(shown, widths, key_set)
             np.add(ids, first, out=keys[number])
             first += count
         settle(keys, self.least, rows, np.zeros(first, dtype=np.int64), stays)
@@ -71,13 +71,13 @@ class KeySetRule:
         while changed:
             changed = False
             for key_set in self.key_sets:
-                ids, count = _key_classes(shown, widths, key_set)
+                ids, count = key_classes(shown, widths, key_set)
                 small = stays & (add_up(ids, np.where(stays, sizes, 0), count)[ids] < key_set.k)
                 stays &= ~small
                 changed |= bool(small.any())
 
 
-def _key_classes(shown: Sequence[IntArray], widths: Sequence[int], key_set: KeySet) -> tuple[NDArray[np.int64], int]:
+def key_classes(shown: Sequence[IntArray], widths: Sequence[int], key_set: KeySet) -> tuple[NDArray[np.int64], int]:
     """Return the key class of each class, and a number that all are below."""
     columns = [(shown[i], widths[i]) for i in key_set.attributes if widths[i] > 1]
     span = 1

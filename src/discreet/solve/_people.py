@@ -154,7 +154,7 @@ class PeopleCounter:
     ) -> _Mask:
         """Do the same for classes alone."""
         if all(type(model) is KAnonymity for model in models):
-            smallest = max((model.minimum_size for model in models), default=1)
+            smallest = max((model.smallest(self.table) for model in models), default=1)
             sizes, last = self.sizes(ids, slice(0, count), alive), np.full(count, -1, dtype=np.int32)
             if sizes.min(initial=smallest) < smallest:
                 peel(self.first, self.tuples, ids, smallest, last, sizes, alive)

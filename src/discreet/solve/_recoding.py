@@ -23,6 +23,7 @@ from discreet.solve._base import PartialSuppression, Progress, Solution, Status
 from discreet.solve._class_arrays import ClassArrays, Gatherer, Released, roll_up
 from discreet.solve._class_bounds import ClassBounds
 from discreet.solve._key_sets import KeySetRule, with_dropped
+from discreet.solve._key_sets_of_people import classes_left, classes_of_key_sets, people_left
 
 __all__ = ["EvaluatedRecoding", "Recoder", "class_costs", "evaluate_blocks", "people_cost", "smallest_budget"]
 
@@ -126,7 +127,8 @@ class Recoder:
         problem, gatherer, counter = self.problem, self.gatherer, self.gatherer.counter
         assert counter is not None
         count, weights = grouping.sizes.size, problem.table.weights
-        alive = counter.suppress(grouping.ids, count, problem.privacy, gatherer.at_once, exact=True)
+        keys = classes_of_key_sets(self.key_sets, grouping, released)
+        alive = people_left(counter, grouping.ids, count, problem.privacy, keys, gatherer.at_once, exact=True)
         left = counter.rows_left(alive)
         kept = add_up(grouping.ids, left, count)
         if problem.cost.additive:
@@ -179,6 +181,9 @@ class Recoder:
         for part, classes in self.gatherer.portions(grouping, rolled, released):
             done = problem.suppression.apply(classes, problem.privacy)
             ok[part] = done.feasible & (done.records == 0)
+        if self.gatherer.counter is not None:
+            keys = classes_of_key_sets(rule, grouping, released)
+            return ok & ~classes_left(self.gatherer.counter, grouping.ids, ok, keys)
         return ok & ~rule.stays(rule.shown(grouping, released), grouping.sizes, ok)
 
     def costs(self, classes: Classes, done: Suppressed) -> FloatArray:

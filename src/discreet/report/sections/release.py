@@ -493,6 +493,9 @@ def _job_yaml(job: Mapping[str, Any]) -> str:
     for key in ("input", "output"):
         if not is_url(options.get(key)) and Path(str(options.get(key, ""))).is_absolute():
             options[key] = Path(str(options[key])).name
+    if "tables" in options:
+        options.pop("input", None)  # the first of them
+        options["tables"] = {name: _without_folder(table) for name, table in options["tables"].items()}
     for key in ("report", "protection_page"):
         if key in options:
             options[key] = [Path(str(name)).name for name in options[key]]

@@ -180,6 +180,8 @@ class NodeEvaluator:
         grouping = self._with_tuples(grouping, lazy)
         if grouping.sizes.min(initial=self.problem.smallest_class) < self.problem.smallest_class:
             return False
+        if self.key_sets is not None and self.problem.people is not None:
+            return self._by_people.all_kept(node, grouping)
         released = Released.by_levels(self.table, node) if self.gatherer.counts_people else None
         if self.key_sets is not None:
             blocks = Released.by_levels(self.table, node)

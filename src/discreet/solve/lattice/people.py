@@ -21,6 +21,8 @@ from discreet.problem.privacy import PrivacyModel
 from discreet.runtime.integer_codes import add_up
 from discreet.solve._class_arrays import ClassArrays, Gatherer, Released
 from discreet.solve._class_bounds import ClassBounds
+from discreet.solve._key_sets import KeySetRule
+from discreet.solve._key_sets_of_people import KeyClasses, classes_left, classes_of_key_sets, people_left
 from discreet.solve._recoding import people_cost
 from discreet.solve.lattice.pricing import base_costs, leaf_rates
 
@@ -82,12 +84,14 @@ class PeopleNodes:
         self.counter = gatherer.counter
         self.certain = [model for model in problem.privacy if model.superset_closed]
         """The models by which a node decides who is suppressed at all nodes below."""
+        self.key_sets = KeySetRule(problem) if problem.key_sets else None
 
     def evaluate(self, node: IntArray, grouping: Grouping, lazy: _Arrays, *, tuples: bool) -> NodeEvaluation:
         """Evaluate a node, given its classes."""
         problem, table = self.problem, self.problem.table
-        left = self._left(grouping, problem.privacy, exact=tuples)
-        forced = left if problem.superset_closed else self._left(grouping, self.certain)
+        keys = self._keys(node, grouping)
+        left = self._left(grouping, problem.privacy, keys, exact=tuples)
+        forced = left if problem.superset_closed else self._left(grouping, self.certain, keys)
         rows = add_up(grouping.tuple_ids, left.rows, grouping.sizes.size)
         if self._leaf_prices is not None:
             lower, upper, total = self._priced(self._leaf_prices, node, left, forced)
@@ -109,17 +113,29 @@ class PeopleNodes:
             suppressed_people=None if left.alive is None or not tuples else np.flatnonzero(~left.alive),
         )
 
-    def _left(self, grouping: Grouping, models: Sequence[PrivacyModel], *, exact: bool = False) -> _Left:
-        """Return what is left if only these models have to be satisfied."""
+    def all_kept(self, node: IntArray, grouping: Grouping) -> bool:
+        """Return whether nothing has to be suppressed at a node, given its classes."""
+        left = self._left(grouping, self.problem.privacy, self._keys(node, grouping), exact=True)
+        return left.removed == 0
+
+    def _keys(self, node: IntArray, grouping: Grouping) -> list[KeyClasses]:
+        """Return the classes of each key set."""
+        return classes_of_key_sets(self.key_sets, grouping, Released.by_levels(self.problem.table, node))
+
+    def _left(
+        self, grouping: Grouping, models: Sequence[PrivacyModel], keys: Sequence[KeyClasses], *, exact: bool = False
+    ) -> _Left:
+        """Return what is left if only these models and the key sets have to be satisfied."""
         ids, count, step = grouping.tuple_ids, grouping.sizes.size, self.gatherer.at_once
         if self.problem.whole_people:
-            alive = self.counter.suppress(ids, count, models, step, exact=exact)
+            alive = people_left(self.counter, ids, count, models, keys, step, exact=exact)
             return _Left(self.counter.rows_left(alive), int(np.count_nonzero(~alive)), alive)
         ok = np.ones(count, dtype=np.bool_)
         for begin in range(0, count if models else 0, step):
             part = slice(begin, min(begin + step, count))
             classes = self.counter.classes(ids, part)
             ok[part] = np.logical_and.reduce([model.ok(classes) for model in models])
+        ok = classes_left(self.counter, ids, ok, keys)
         rows = np.where(ok[ids], self.problem.table.weights, 0)
         return _Left(rows, int(grouping.sizes[~ok].sum()), None)
 

@@ -62,6 +62,7 @@ class LatticeSolver(Solver):
     sees_table: ClassVar[bool] = True
     sees_people: ClassVar[bool] = True
     sees_key_sets: ClassVar[bool] = True
+    sees_key_sets_of_people: ClassVar[bool] = True
 
     def compiled(self, problem: Problem) -> bool:
         """Return whether every model is k-anonymity, the cost has a compiled form, and only whole classes go."""
