@@ -75,6 +75,7 @@ def test_options_afterwards_can_be_undone(visitor: Any) -> None:
         ({"na": 3}, "na is a list of texts that mean a missing value"),
         ({"decimal": ";"}, "The decimal mark is '.' or ','"),
         ({"encoding": "latin99"}, "There is no encoding 'latin99'"),
+        ({"encoding": "latin\0"}, "There is no encoding 'latin"),
         ({"date_format": "%d"}, "does not say where day, month and year are"),
         ({"sheet": "2024"}, "Only Excel files have sheets, and 'people.csv' is none of them; leave “Sheet” out."),
         ({"missing_codes": "missing"}, "Only SPSS files declare missing-value codes"),
