@@ -93,6 +93,16 @@ def test_wrong_options_change_nothing(visitor: Any, reading: Any, message: str) 
     assert upload(visitor, "people.csv", TEXT.encode(), reading).status_code == 422
 
 
+def test_copies_never_replace_the_file(visitor: Any) -> None:
+    """A file may be named as the studio names its copies."""
+    stream = io.BytesIO()
+    pl.DataFrame({"sex": ["f", "NA"] * 4}).write_parquet(stream)
+    project = upload(visitor, "1_rows.parquet", stream.getvalue()).json()
+    for na, missing in (["NA"], 4), (["f", "NA"], 8), ([], 0):
+        now = visitor.patch(f"/projects/{project['id']}", {"reading": {"na": na}}).json()
+        assert columns(now)["sex"]["missing"] == missing
+
+
 def test_options_that_are_no_json(visitor: Any) -> None:
     answer = visitor.client.post("/api/projects", params={"reading": "{"}, files={"file": ("a.csv", b"a\n1\n")})
     assert answer.status_code == 422
