@@ -6,7 +6,8 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -147,6 +148,14 @@ class Visit:
     def fetch(self, path: str) -> Any:
         """Ask the studio itself, as the page would."""
         return self.page.request.get(self.studio.at(path)).json()
+
+    def fetch_until(self, path: str, holds: Callable[[Any], bool]) -> Any:
+        """Ask the studio again and again until something holds: a page shows changes before they are saved."""
+        given_up = time.monotonic() + SECONDS / 1000
+        while not holds(found := self.fetch(path)):
+            assert time.monotonic() < given_up, found
+            self.page.wait_for_timeout(50)
+        return found
 
 
 @contextmanager

@@ -84,12 +84,13 @@ def test_the_whole_job_by_keyboard(served: ServedStudio, browser: Any) -> None:
         for column in REMOVED:  # arrow keys go through the roles
             page.evaluate("() => document.activeElement.blur()")
             tab_to(page, "", within=f"[data-column='{column}'] [role=radiogroup]")
-            for _ in range(6):
-                if page.locator(f"[data-column='{column}'].identifier").count():
-                    break
-                keys.press("ArrowRight")
-                page.wait_for_timeout(300)
-            page.locator(f"[data-column='{column}'].identifier").wait_for()
+            choices = page.locator(f"[data-column='{column}'] [role=radio]")
+            names = [each.get_attribute("data-name") for each in choices.all()]
+            chosen = page.locator(f"[data-column='{column}'] [aria-checked=true]").get_attribute("data-name")
+            for name in names[names.index(chosen) + 1 :] + names[:1]:  # the first is to remove it
+                with page.expect_response(lambda answer: answer.request.method == "PATCH"):
+                    keys.press("ArrowRight")
+                page.locator(f"[data-column='{column}'].{name}").wait_for()
         for step in ("Hierarchies", "Goals"):
             tab_to(page, step, within=".foot")
             keys.press("Enter")

@@ -449,12 +449,19 @@ JSON = st.recursive(
 )
 
 
+PLACES = ["", "goals", "roles", "edit", "types", "reading", "derive", "pseudonyms"]
+PLACES += [f"reading.{name}" for name in ("na", "decimal", "encoding", "date_format", "sheet", "missing_codes")]
+PLACES += ["derive.age"]
+
+
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(body=JSON, of=st.sampled_from(["", "goals", "roles", "edit", "types"]))
+@given(body=JSON, of=st.sampled_from(PLACES))
 def test_whatever_is_sent_there_is_an_answer(visitor: Any, studio: Any, body: Any, of: str) -> None:
     known = studio.projects("link")
     project = known[0].id if known else visitor.table(PEOPLE)["id"]
-    fields = {of: body} if of else body
+    fields = body
+    for part in reversed(of.split(".") if of else []):
+        fields = {part: fields}
     answers = [
         visitor.patch(f"/projects/{project}", fields),
         visitor.client.post(f"/api/projects/{project}/hierarchy", params={"column": "age"}, json=fields),

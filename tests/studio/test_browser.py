@@ -189,7 +189,7 @@ def test_what_cannot_be_done_offers_a_way_out(visit: Visit) -> None:
     assert "birth_date" in failed.inner_text()
     failed.get_by_role("button", name=re.compile("^Allow birth_date up to level")).click()
     page.get_by_role("heading", name="What do you promise, and what matters?").wait_for()
-    assert visit.fetch(f"api/projects/{visit.project}")["goals"]["keep_at_least"]["birth_date"] > 0
+    visit.fetch_until(f"api/projects/{visit.project}", lambda found: found["goals"]["keep_at_least"]["birth_date"] > 0)
 
 
 def test_a_job_started_while_changes_are_on_their_way_includes_them(visit: Visit) -> None:
@@ -393,7 +393,7 @@ def test_entries_selected_while_an_edit_is_reloaded_stay_selected(visit: Visit) 
     with page.expect_response(re.compile("/hierarchy[?]column=education")):
         item("Bachelor").click()
         item("Master").click(modifiers=["Control"])
-    page.wait_for_timeout(100)
+    tree.locator("[aria-selected=true]").nth(1).wait_for()
     assert tree.locator("[aria-selected=true]").count() == 2
     # What undo takes away is no longer selected; what stays, stays selected.
     visit.click("Group")
@@ -405,7 +405,7 @@ def test_entries_selected_while_an_edit_is_reloaded_stay_selected(visit: Visit) 
     with page.expect_response(re.compile("/hierarchy[?]column=education")):
         page.keyboard.press("Control+z")
     item("University").wait_for(state="detached")
-    page.wait_for_timeout(100)
+    tree.locator("[aria-selected=true]").nth(1).wait_for(state="detached")
     assert tree.locator("[aria-selected=true]").count() == 1
 
 

@@ -89,13 +89,21 @@ def test_a_slider_moves_table_and_risk(visit: Visit, tmp_path: Path) -> None:
     visit.click("Choose a trade-off")
     live = page.locator(".live")
     slider = live.get_by_role("slider")
+    figure = live.locator(".k-figure")
+
+    def press(key: str) -> None:
+        before, at = figure.inner_text(), slider.input_value()
+        slider.press(key)
+        if slider.input_value() != at:  # the figure follows
+            moved = "(before) => document.querySelector('.live .k-figure').innerText !== before"
+            page.wait_for_function(moved, arg=before)
+
     slider.focus()
-    slider.press("Home")
+    press("Home")
     seen = set()
     for _ in range(4):
-        seen.add((live.locator(".k-figure").inner_text(), live.locator(".live-figures").inner_text()))
-        slider.press("ArrowRight")
-        page.wait_for_timeout(50)
+        seen.add((figure.inner_text(), live.locator(".live-figures").inner_text()))
+        press("ArrowRight")
     assert len(seen) == 4
     visit.click(f"Try all ways with k = {live.locator('.k-figure').inner_text()}")
     page.get_by_text(re.compile("^Done")).wait_for()
@@ -137,8 +145,13 @@ def test_many_columns(visit: Visit, tmp_path: Path) -> None:
     page.get_by_label("Search columns").fill("")
     page.get_by_label("Show", exact=True).select_option("quasi-identifier")
     page.locator("[data-column=column_020]").wait_for(state="detached")
-    roles = [column["role"] for column in visit.fetch(f"api/projects/{visit.project}")["columns"]]
-    assert roles.count("quasi-identifier") == page.locator(".variable").count() == 10
+
+    def made_coarser(found: Any) -> int:
+        return sum(column["role"] == "quasi-identifier" for column in found["columns"])
+
+    visit.fetch_until(f"api/projects/{visit.project}", lambda found: made_coarser(found) == 10)
+    assert page.locator(".variable").count() == 10
+    page.locator("button[aria-label^='Undo: ']:not([disabled])").wait_for()
     page.keyboard.press("Control+z")
     page.get_by_text("No column matches.").wait_for()
 

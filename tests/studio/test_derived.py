@@ -120,6 +120,9 @@ def test_a_front_with_derived_columns_has_the_same_key(long_studio: Any) -> None
     chosen = ran(visitor, path, job=front["id"], point=0)
     tables = [pl.read_csv(io.BytesIO(file(visitor, run, "data.csv"))) for run in (release, chosen)]
     assert set(tables[0]["patient"]) == set(tables[1]["patient"])
+    calls = file(visitor, chosen, "script.py").decode().partition("front.release")
+    assert "key='discreet.key'" in calls[0]
+    assert "key='discreet.key'" in calls[2]
 
 
 def test_households_and_pseudonyms(long_studio: Any) -> None:

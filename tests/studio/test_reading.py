@@ -75,6 +75,7 @@ def test_options_afterwards_can_be_undone(visitor: Any) -> None:
         ({"na": 3}, "na is a list of texts that mean a missing value"),
         ({"decimal": ";"}, "The decimal mark is '.' or ','"),
         ({"encoding": "latin99"}, "There is no encoding 'latin99'"),
+        ({"encoding": "latin\0"}, "There is no encoding 'latin"),
         ({"date_format": "%d"}, "does not say where day, month and year are"),
         ({"sheet": "2024"}, "Only Excel files have sheets, and 'people.csv' is none of them; leave “Sheet” out."),
         ({"missing_codes": "missing"}, "Only SPSS files declare missing-value codes"),
@@ -90,6 +91,16 @@ def test_wrong_options_change_nothing(visitor: Any, reading: Any, message: str) 
     assert message in answer.json()["error"]["message"]
     assert visitor.get(path).json()["version"] == project["version"]
     assert upload(visitor, "people.csv", TEXT.encode(), reading).status_code == 422
+
+
+def test_copies_never_replace_the_file(visitor: Any) -> None:
+    """A file may be named as the studio names its copies."""
+    stream = io.BytesIO()
+    pl.DataFrame({"sex": ["f", "NA"] * 4}).write_parquet(stream)
+    project = upload(visitor, "1_rows.parquet", stream.getvalue()).json()
+    for na, missing in (["NA"], 4), (["f", "NA"], 8), ([], 0):
+        now = visitor.patch(f"/projects/{project['id']}", {"reading": {"na": na}}).json()
+        assert columns(now)["sex"]["missing"] == missing
 
 
 def test_options_that_are_no_json(visitor: Any) -> None:

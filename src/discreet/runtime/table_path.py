@@ -92,7 +92,7 @@ class ReadOptions:
     def _check_encoding(self) -> None:
         try:
             is_text = self.encoding is None or codecs.lookup(self.encoding)._is_text_encoding
-        except LookupError:
+        except (LookupError, ValueError):  # the name has a zero byte, or letters no encoding has
             is_text = False
         if not is_text:
             raise UsageError(

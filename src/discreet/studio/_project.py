@@ -89,7 +89,7 @@ class Project:
             if found is None:
                 file = next(iter(self._tables.values())).file
                 admit(file, self.limits, settings.reading)
-                found = Table(file, self.folder / f"{len(self._tables)}{ROWS}", settings.reading)
+                found = Table(file, self.folder / f"_{len(self._tables)}{ROWS}", settings.reading)
                 self._tables[settings.reading] = found
             return found
 

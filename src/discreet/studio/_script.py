@@ -176,6 +176,7 @@ def script(
     result = "release" if point is None else "front"
     if point is not None:
         arguments.append(("privacy", [*axes, *promises]))
+        arguments += [("key", secret)] if "derive" in fields else []
     lines += [f"{result} = dc.{call}(", f"    {data!r},"]
     for key, value in arguments:
         lines += _argument_lines(key, value, names)

@@ -154,11 +154,12 @@ def _front(task: Mapping[str, Any], report: _Reporter, budget: Any) -> None:
     job = Job.load("job.yaml")
     arguments = job.front_arguments()
     privacy = [*task["axes"], *(PRIVACY.make(model) for model in job.privacy)]
-    _stop_if_undecided(arguments, Path(task["rows"]))
+    rows = _rows(task, job)
+    _stop_if_undecided(arguments, rows)
     with on_stage(report.stage):
         front = pareto(**arguments, privacy=privacy, key=job.key_file(), progress=report.progress, budget=budget)
     report(stage="finish")
-    write_json(Path("result.json"), {**front_result(front), "live": live_table(front, _rows(task, job))})
+    write_json(Path("result.json"), {**front_result(front), "live": live_table(front, rows)})
     _save(front, FRONT)
     report(ended="done", status="complete" if front.complete else "partial")
 

@@ -145,7 +145,7 @@ def _rounded_up(problem: Problem, solution: Solution) -> Solution:
 def _unit(problem: Problem) -> float | None:
     """Return what all costs are multiples of: a hidden cell costs the weight of its column, a record all of them.
 
-    None if weights have so many digits that it is not known, or if another cost is counted.
+    None if weights have so many digits that it is not known, if nothing costs anything, or if the cost is not LM.
     """
     if not isinstance(problem.cost, Loss):
         return None
@@ -154,7 +154,7 @@ def _unit(problem: Problem) -> float | None:
     if any(float(part) != weight for part, weight in zip(parts, weights, strict=True)):
         return None
     finest = lcm(*(part.denominator for part in parts))
-    return gcd(*(int(part * finest) for part in parts)) / finest
+    return gcd(*(int(part * finest) for part in parts)) / finest or None
 
 
 def _solve_matches(problem: Problem, budget: Budget, progress: ProgressCallback | None) -> Solution:
