@@ -101,7 +101,7 @@ def _space(task: LocalTask, *, trees: bool) -> MondrianSpace:
         nodes.append(attribute.ancestors.astype(np.int32).ravel() if tree else no_nodes)
     sizes, node_sizes = [width.size for width in widths], [node.size for node in nodes]
     return MondrianSpace(
-        codes=table.codes,
+        codes=np.ascontiguousarray(table.codes),
         levels=np.array(levels, dtype=np.int64),
         leaves=np.array([attribute.leaves for attribute in table.attributes], dtype=np.int64),
         start=np.cumsum([0, *sizes[:-1]], dtype=np.int64),
