@@ -238,9 +238,7 @@ class Gatherer:
             classes = self.classes(grouping, rolled, released, part, counts, people)
             yield part, self._in_people(classes, grouping, part)
 
-    def _in_people(
-        self, classes: Classes, grouping: Grouping, part: slice, sums: Sequence[IntArray] = ()
-    ) -> Classes:
+    def _in_people(self, classes: Classes, grouping: Grouping, part: slice, sums: Sequence[IntArray] = ()) -> Classes:
         """Return classes with what models see of them, if promises count people; ``sums`` are those of all tuples."""
         if self.counter is None:
             return classes

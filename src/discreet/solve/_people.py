@@ -61,11 +61,12 @@ class PeopleCounter:
     def __init__(self, table: CountTable, people: People, columns: Iterable[str] = ()) -> None:
         self.table, self.people = table, people
         self.columns = list(columns)
-        self.person, self.tuples, self.rows = people.members, _owners(people.offsets), people.rows
+        self.person = people.members.astype(np.int32, copy=False)
+        self.tuples = _owners(people.offsets)
+        self.rows = people.rows.astype(np.int64, copy=False)
         if (np.diff(self.person) < 0).any():
-            order = np.argsort(people.members, kind="stable")
+            order = np.argsort(self.person, kind="stable")
             self.person, self.tuples, self.rows = self.person[order], self.tuples[order], self.rows[order]
-        self.person, self.rows = self.person.astype(np.int32, copy=False), self.rows.astype(np.int64, copy=False)
         self._offsets = people.offsets.astype(np.int64, copy=False)
         self._members = people.members.astype(np.int64, copy=False)
         self._stamp, self._last = 0, dict[str, NDArray[np.int64]]()
@@ -124,7 +125,7 @@ class PeopleCounter:
         overlapping = [name for name in self.columns if self.table.units.sensitive[name].overlaps]
         return [self.table.units.weights, *map(self._known, overlapping)]
 
-    def from_sums(self, values: Sequence[IntArray], totals: Sequence[IntArray]) -> Classes:
+    def from_sums(self, values: Sequence[IntArray], totals: Sequence[NDArray[np.int64]]) -> Classes:
         """Return classes, given the people with each value of each column (c, v), and the :attr:`totals` of each."""
         overlapping = [name for name in self.columns if self.table.units.sensitive[name].overlaps]
         return Classes(

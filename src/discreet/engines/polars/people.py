@@ -62,7 +62,7 @@ def _ranks(values: pl.Series) -> Ints:
         return _text_ranks(values) if decimal is None else decimal
     if values.dtype.is_integer() and values.dtype not in (pl.Int128, pl.UInt128):
         low, high = int(values.min()), int(values.max())  # type: ignore[arg-type]
-        if -LARGEST < low and high < LARGEST:
+        if low > -LARGEST and high < LARGEST:
             return compact(values.to_numpy().astype(np.int64) - low, high - low + 1)[0]
     people = values.unique().sort()
     return values.replace_strict(people, np.arange(len(people)), return_dtype=pl.Int64).to_numpy()
