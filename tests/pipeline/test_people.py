@@ -378,9 +378,42 @@ def test_policies_count_people(tmp_path: Path) -> None:
     assert not dc.check(crowd, privacy="k(1)", person="nobody", **rules).passed
 
 
-def test_a_mapping_does_not_know_people() -> None:
-    with pytest.raises(UsageError, match="count people"):
-        make().to_mapping()
+@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("unit", ["pid", "hid"])
+def test_a_mapping_counts_the_people_of_other_rows(seed: int, unit: str, tmp_path: Path) -> None:
+    job = {"identifiers": ["pid", "hid"], "quasi_identifiers": QUASI, "sensitive": "s", "privacy": ["k(3)"]}
+    owner = {"person": "pid"} if unit == "pid" else {"household": "hid"}
+    release = dc.anonymize(visits(seed, 60, 25), **job, **owner)
+    mapping = release.to_mapping()
+    assert mapping["person" if unit == "pid" else "household"] == unit
+    assert dc.apply_mapping(mapping, visits(seed, 60, 25)).audit.people == release.people
+    other = visits(seed + 100, 40, 15)
+    plain = dc.apply_mapping({**mapping, "privacy": ["k(1)"]}, other, unknown="top", order="keep").frame
+    owners = plain.with_columns(other[unit])
+    sizes = owners.with_columns(people=pl.col(unit).n_unique().over([*QUASI]))["people"]
+    if int(sizes.min()) < 3:
+        with pytest.raises(AuditError, match=r"k\(3\) broken"):
+            dc.apply_mapping(mapping, other, unknown="top")
+    target = tmp_path / "more.csv" if seed % 2 else None
+    applied = dc.apply_mapping(mapping, other, unknown="top", broken="suppress", output=target)
+    kept = owners.filter(sizes >= 3)
+    assert applied.audit.rows == kept.height
+    assert applied.audit.people == kept[unit].n_unique()
+    assert applied.people == other[unit].n_unique()
+    assert unit not in applied.frame.columns
+    gone = applied.people - kept[unit].n_unique()
+    if applied.suppressed and gone < 5:
+        assert applied.to_dict()["suppressed"] is None
+        assert f"{applied.suppressed:,} left out" not in applied.summary()
+
+
+def test_other_rows_must_say_whose_they_are() -> None:
+    mapping = make().to_mapping()
+    with pytest.raises(MissingColumnError, match="pid"):
+        dc.apply_mapping(mapping, visits(1).drop("pid"), unknown="top")
+    unsaid = visits(1).with_columns(pl.when(pl.int_range(pl.len()) > 3).then("pid").alias("pid"))
+    with pytest.raises(DataError, match="no value in"):
+        dc.apply_mapping(mapping, unsaid, unknown="top")
 
 
 def test_values_of_people_are_found_in_other_columns() -> None:

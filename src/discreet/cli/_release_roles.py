@@ -81,6 +81,7 @@ def _known_roles(job: str | None, mapping: str | None) -> ReleaseRoles:
             dict.fromkeys(fields["sensitive"]),
             dict(fields["types"]),
             fields["class_attribute"],
+            person=fields.get("person") or fields.get("household"),
         )
     if job is not None:
         from discreet.job import Job
