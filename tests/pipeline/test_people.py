@@ -17,7 +17,15 @@ import discreet as dc
 import naive
 from canary import found_in
 from discreet.engines import counting
-from discreet.errors import AuditError, DataError, DiscreetError, InfeasibleError, MissingColumnError, UsageError
+from discreet.errors import (
+    AuditError,
+    DataError,
+    DiscreetError,
+    InfeasibleError,
+    MissingColumnError,
+    UnsupportedCombinationError,
+    UsageError,
+)
 from discreet.report.small_counts import LeftOut
 
 MODELS = [
@@ -464,12 +472,12 @@ def test_profiles_of_releases() -> None:
     assert min(profiles.count(profile) for profile in profiles) >= 3
 
 
-@pytest.mark.parametrize("scheme", ["local", "subtree"])
+@pytest.mark.parametrize("scheme", ["local", "local(people=apart)", "subtree"])
 @pytest.mark.parametrize("output", [None, "safe.csv"])
 def test_other_schemes(scheme: str, output: str | None, tmp_path: Path) -> None:
     for seed in range(4):
         table = visits(seed, 60, 24, constant=seed == 0)
-        quasi = dict.fromkeys(QUASI) if scheme == "local" else QUASI
+        quasi = QUASI if scheme == "subtree" else dict.fromkeys(QUASI)
         target = None if output is None else tmp_path / f"{seed}-{output}"
         release = make(
             table, quasi_identifiers=quasi, scheme=scheme, privacy=["k(3)"], suppression="none", output=target
@@ -482,6 +490,41 @@ def test_other_schemes(scheme: str, output: str | None, tmp_path: Path) -> None:
             for row in rows:
                 classes.setdefault(row["person"], set()).add((row["age"], row["sex"]))
             assert all(len(found) == 1 for found in classes.values()), "all rows of a person stay together"
+
+
+@pytest.mark.parametrize("kind", ["polars", "pandas", "csv", "duckdb"])
+def test_rows_of_a_person_may_be_in_several_groups(kind: str, tmp_path: Path) -> None:
+    table, apart = visits(3, 200, 60), 0
+    for privacy, suppression in (
+        (["k(3)"], "none"),
+        (["k(3)", "distinct-l(2, s)"], "budget(10%, of=rows)"),
+        (["k(2)", "t(0.6, s)"], "class-records"),
+    ):
+        data: Any = table
+        if kind == "pandas":
+            data = table.to_pandas()
+        elif kind != "polars":
+            data = tmp_path / "visits.csv"
+            table.write_csv(data)
+        release = make(
+            data,
+            quasi_identifiers=dict.fromkeys(QUASI),
+            types={"age": "integer"},
+            scheme="local(people=apart)",
+            privacy=privacy,
+            suppression=suppression,
+            engine="duckdb" if kind == "duckdb" else "auto",
+        )
+        assert release.audit.passed
+        assert release.lower_bound <= release.cost
+        if kind == "polars":
+            rows = released_rows(release, table)
+            assert all(len(crowd.people) >= 2 for crowd in crowds(rows, "person"))
+            shown = {(row["person"], row["age"], row["sex"]) for row in rows}
+            apart += len(shown) - len({row["person"] for row in rows})
+    assert apart or kind != "polars"
+    with pytest.raises(UnsupportedCombinationError, match="of=rows"):
+        make(table, quasi_identifiers=dict.fromkeys(QUASI), scheme="local(people=apart)")
 
 
 def test_the_schemes_that_were_tried_are_compared_in_people() -> None:
