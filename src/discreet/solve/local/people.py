@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.counts import CountTable, Histogram, IntArray, People
+from discreet.errors import DiscreetError, NothingFoundError
 from discreet.problem import Classes, Problem
 from discreet.problem.privacy import PrivacyModel
 from discreet.problem.privacy.k_anonymity import KAnonymity
@@ -58,7 +59,7 @@ def solve_people(problem: Problem, solve: Callable[[Problem], Solution], budget:
         return found
     group = crowd.mended(crowd.groups_of(found))
     if group is None:
-        raise nothing_found(budget)
+        raise _no_groups(budget)
     task = make_task(problem)
     grouping = crowd.grouping(group)
     bound = max(found.lower_bound / crowd.copies, crowd.bound(task, budget) if nearest else 0.0)
@@ -87,10 +88,10 @@ def _solve_rows(
     if found.groups is None:
         if problem.suppression.name == "none" and problem.superset_closed:
             return found
-        raise nothing_found(budget)
+        raise _no_groups(budget)
     of_people = crowd.mended(crowd.groups_of(found))
     if of_people is None:
-        raise nothing_found(budget)
+        raise _no_groups(budget)
     rows = _Apart(problem, people)
     group = rows.moved(of_people[people.members], budget)
     task, grouping = rows.task, rows.grouping(group)
@@ -105,6 +106,16 @@ def _solve_rows(
     made = make_solution(task, grouping, bound, [now], priced)
     assert made.groups is not None
     return replace(made, groups=replace(made.groups, of_pairs=group), stats={**found.stats, **made.stats})
+
+
+def _no_groups(budget: Budget) -> DiscreetError:
+    """Return the error for a search that ended without groups, although there may be some."""
+    if budget.exhausted:
+        return nothing_found(budget)
+    return NothingFoundError(
+        "Local recoding found no groups of people that keep all promises, which does not mean that there are none; "
+        "choose full-domain or subtree, or allow a larger suppression budget."
+    )
 
 
 class _Crowd:
