@@ -8,16 +8,18 @@ Every row of a person costs at least what the cover of all of them costs. It als
 smallest leaves of its group costs, and that of the largest ones, hence the mean of both. The lower bound adds up the
 larger of the two over all rows. It may be far from the best.
 
-With ``local(people=apart)`` the rows of a person may be in different groups. The search starts with people in one group
-each. Then rows move to groups that cover them already at less cost, as long as every group keeps the promises, and
-groups whose rows can all go elsewhere are dissolved. A group of k people has at least k rows, so that the bound is that
-of groups of so many rows.
+With ``local(people=apart)`` the rows of a person may be in different groups. There are two starts: people in one group
+each, and groups of pairs of tuple and person, of which those with too few people are joined with a near one. From both,
+rows move to groups that cover them already at less cost, as long as every group keeps the promises, and groups whose
+rows can all go elsewhere are dissolved. The cheaper result is taken. A group of k people has at least k rows, so that
+the bound is that of groups of so many rows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,21 +81,28 @@ def _solve_rows(
     problem: Problem, people: People, solve: Callable[[Problem], Solution], budget: Budget, *, nearest: bool
 ) -> Solution:
     """Put rows into groups of enough people, where those of a person may be in several."""
-    started = problem
-    if problem.suppression.is_budget:  # as many people as have no more rows than may go
-        most = np.searchsorted(np.cumsum(np.sort(people.row_counts)[::-1]), problem.limit, side="right")
-        started = replace(problem, suppression=SuppressRecords(int(most)))
-    crowd = _Crowd(started, people)
-    found = solve(crowd.problem)
-    if found.groups is None:
-        if problem.suppression.name == "none" and problem.superset_closed:
-            return found
+    rows, starts = _Apart(problem, people), []
+    stats: dict[str, Any] = {}
+    for points in (people, _pairs_as_people(problem.table, people)):
+        table = replace(problem.table, people=points)
+        started = replace(problem, table=table, whole=table)
+        if problem.suppression.is_budget:  # as many points as have no more rows than may go
+            most = np.searchsorted(np.cumsum(np.sort(points.row_counts)[::-1]), problem.limit, side="right")
+            started = replace(started, suppression=SuppressRecords(int(most)))
+        crowd = _Crowd(started, points)
+        found = solve(crowd.problem)
+        stats |= found.stats
+        if found.groups is None:
+            if points is people and problem.suppression.name == "none" and problem.superset_closed:
+                return found
+            continue
+        group = crowd.groups_of(found)
+        of_pairs = crowd.mended(group) if points is people else rows.mended(group, budget)
+        if of_pairs is not None:
+            starts.append(rows.moved(of_pairs[points.members], budget))
+    if not starts:
         raise _no_groups(budget)
-    of_people = crowd.mended(crowd.groups_of(found))
-    if of_people is None:
-        raise _no_groups(budget)
-    rows = _Apart(problem, people)
-    group = rows.moved(of_people[people.members], budget)
+    group = min(starts, key=rows.cost)
     task, grouping = rows.task, rows.grouping(group)
     bound = 0.0
     if nearest:
@@ -105,7 +114,22 @@ def _solve_rows(
     now = Progress(budget.seconds, priced.cost, min(bound, priced.cost), 1)
     made = make_solution(task, grouping, bound, [now], priced)
     assert made.groups is not None
-    return replace(made, groups=replace(made.groups, of_pairs=group), stats={**found.stats, **made.stats})
+    return replace(made, groups=replace(made.groups, of_pairs=group), stats={**stats, **made.stats})
+
+
+def _pairs_as_people(table: CountTable, people: People) -> People:
+    """Return every pair of tuple and person as a person of its own."""
+    tuples = np.repeat(np.arange(table.tuples), people.of_tuples)
+    pairs = tuples.astype(np.int64) * people.count + people.members
+    sensitive = {}
+    for name, values in people.sensitive.items():
+        owner = np.repeat(np.arange(table.tuples), np.diff(values.offsets)).astype(np.int64)
+        sensitive[name] = replace(
+            values,
+            people=np.searchsorted(pairs, owner * people.count + values.people).astype(np.int32),
+            totals=np.bincount(values.values, minlength=values.totals.size),
+        )
+    return People(tuples.size, people.offsets, np.arange(tuples.size, dtype=np.int32), people.rows, sensitive)
 
 
 def _no_groups(budget: Budget) -> DiscreetError:
@@ -273,12 +297,9 @@ class _Apart:
             for attribute, codes in zip(problem.table.attributes, problem.table.codes, strict=True)
         ]
         """For each attribute, the leaf of each pair in an order in which every node of the hierarchy is a run."""
-        pairs = self.tuples.astype(np.int64) * people.count + people.members
-        self.pair = {}
+        pairs = _pairs_as_people(problem.table, people)
+        self.pair = {name: values.people for name, values in pairs.sensitive.items()}
         """The pair of each entry of a sensitive column."""
-        for name, values in people.sensitive.items():
-            owner = np.repeat(np.arange(problem.table.tuples), np.diff(values.offsets))
-            self.pair[name] = np.searchsorted(pairs, owner * np.int64(people.count) + values.people)
 
     def grouping(self, group: _Ints) -> LocalGrouping:
         """Return the rows of each tuple in each group."""
@@ -286,14 +307,59 @@ class _Apart:
         cells, entry = np.unique(self.tuples * np.int64(span) + group + 1, return_inverse=True)
         return LocalGrouping(cells // span, cells % span - 1, add_up(entry.reshape(-1), self.people.rows, cells.size))
 
+    def cost(self, group: _Ints) -> float:
+        """Return the cost of groups."""
+        return float(price(self.task, self.grouping(group)).cost)
+
+    def mended(self, group: _Ints, budget: Budget) -> _Ints | None:
+        """Return the groups with those that break a promise joined with a near one; None if that is no help in time.
+
+        Groups are near whose joint ranges of leaves are narrow.
+        """
+        leaves = np.array([attribute.leaves for attribute in self.problem.table.attributes], dtype=np.float64)
+        while (group >= 0).any():
+            count = int(group.max()) + 1
+            classes = self._classes(group, count)
+            bad = np.flatnonzero(~np.logical_and.reduce([model.ok(classes) for model in self.problem.privacy]))
+            if not bad.size:
+                return group
+            if count == 1 or budget.exhausted:
+                return None
+            shown = np.flatnonzero(group >= 0)
+            low, high = self._ranges(group, shown, count)
+            rows = np.bincount(group[shown], weights=self.people.rows[shown], minlength=count)
+            own = ((high - low) / leaves).sum(axis=1) * rows
+            joined, free = np.arange(count), np.ones(count, dtype=np.bool_)
+            for one in bad[: max(_COMPARED // (16 * count), 1)].tolist():
+                if not free[one]:
+                    continue
+                wide = ((np.maximum(high, high[one]) - np.minimum(low, low[one])) / leaves).sum(axis=1)
+                dear = wide * (rows + rows[one]) - own
+                dear[one] = np.inf
+                other = int(dear.argmin())
+                if free[other]:
+                    joined[one] = other
+                    free[[one, other]] = False
+            group = self._without_empty(np.where(group >= 0, joined[np.maximum(group, 0)], -1))
+        return group
+
+    def _ranges(self, group: _Ints, shown: _Ints, count: int) -> tuple[_Ints, _Ints]:
+        """Return the lowest and the highest leaf of each group in each attribute, in the order of :attr:`rank`."""
+        low = np.full((count, len(self.rank)), np.iinfo(np.int64).max, dtype=np.int64)
+        high = np.full((count, len(self.rank)), -1, dtype=np.int64)
+        for column, ranks in enumerate(self.rank):
+            np.minimum.at(low[:, column], group[shown], ranks[shown])
+            np.maximum.at(high[:, column], group[shown], ranks[shown])
+        return low, high
+
     def moved(self, group: _Ints, budget: Budget) -> _Ints:
         """Return groups that cost no more: rows move while that lowers the cost."""
-        best, cost = group, price(self.task, self.grouping(group)).cost
+        best, cost = group, self.cost(group)
         for _ in range(_ROUNDS):
             if budget.exhausted:
                 break
             new = self._without_empty(self._kept_ok(best, self._better(best)))
-            now = price(self.task, self.grouping(new)).cost
+            now = self.cost(new)
             if now >= cost * (1 - _ROUNDING):
                 break
             best, cost = new, now
@@ -322,12 +388,7 @@ class _Apart:
 
         Of many pairs only those that cost most are compared with all groups.
         """
-        low, high = (
-            np.full((rate.size, len(self.rank)), fill, dtype=np.int64) for fill in (np.iinfo(np.int64).max, -1)
-        )
-        for column, ranks in enumerate(self.rank):
-            np.minimum.at(low[:, column], group[shown], ranks[shown])
-            np.maximum.at(high[:, column], group[shown], ranks[shown])
+        low, high = self._ranges(group, shown, rate.size)
         by_cost = np.argsort(-rate[group[shown]] * self.people.rows[shown], kind="stable")
         some = shown[by_cost[: max(_COMPARED // max(rate.size, 1), 1)]]
         step, found = max(_AT_ONCE // max(rate.size, 1), 1), [np.zeros(0, dtype=np.int64)]
