@@ -577,3 +577,26 @@ def test_drawn_rows_are_no_people_even_if_each_drawn_row_is_another_persons():
     table = pl.DataFrame({"age": [30, 40, 30, 40] * 10, "who": [f"p{i}" for i in range(40)]})
     with pytest.raises(dc.errors.UnsupportedCombinationError, match="rows are drawn one by one"):
         dc.anonymize(table, quasi_identifiers=["age"], privacy="dp(2, 0.01)", person="who")
+
+
+def test_households_of_a_survey(data_folder: Path) -> None:
+    """The figures of docs/people.md on the testdata of sdcMicro."""
+    keys = ["urbrur", "roof", "walls", "water", "sex", "age"]
+    table = pl.read_csv(data_folder / "sdcmicro" / "testdata.csv").select(*keys, "ori_hid")
+    trees = {**dict.fromkeys(keys, "flat"), "age": "intervals(5, 10, 20, 40)"}
+    job: dict[str, Any] = {"privacy": "k(3)", "cost": "NCP", "seed": 1, "household": "ori_hid"}
+    by_row = dc.anonymize(
+        table, quasi_identifiers=trees, identifiers="ori_hid", privacy="k(3)", cost="NCP", suppression="budget(5%)"
+    )
+    owners = by_row.frame.with_columns(table["ori_hid"].gather(by_row.rows_of(table)))
+    homes = owners.group_by(keys).agg(pl.col("ori_hid").n_unique())["ori_hid"]
+    assert (by_row.suppressed, int(homes.min()), int((homes < 3).sum())) == (131, 1, 12)
+    by_household = dc.anonymize(table, quasi_identifiers=trees, suppression="budget(5%)", **job)
+    assert (by_household.suppressed_people, by_household.suppressed) == (49, 218)
+    apart = dc.anonymize(table, quasi_identifiers=keys, scheme="local(people=apart)", **job)
+    losses = [release.normalized_cost for release in (by_row, by_household, apart)]
+    assert losses == pytest.approx([0.059, 0.109, 0.006], abs=0.001)
+    assert all(release.audit.smallest_class == 3 for release in (by_row, by_household, apart))
+    risk = dc.evaluate.risk(table, quasi_identifiers=keys, household="ori_hid")
+    assert risk.household is not None
+    assert (risk.prosecutor.average, risk.household.average) == pytest.approx((0.395, 0.793), abs=0.001)
