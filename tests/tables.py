@@ -168,14 +168,19 @@ def add_people(sample, rng, *, constant=False, missing=0.0, most=6):
     )
 
 
-def people_of(table, counts, sensitive):
-    """Who has rows with each tuple, given rows with a column ``person``."""
+def tuples_of(table, counts):
+    """The tuple of each row."""
     codes = [{row[0]: i for i, row in enumerate(rows)} for rows in table.hierarchies.values()]
     tuples = {tuple(key): j for j, key in enumerate(counts.codes.T.tolist())}
-    where = [
+    return [
         tuples[tuple(code[row[name]] for code, name in zip(codes, table.hierarchies, strict=True))]
         for row in table.rows
     ]
+
+
+def people_of(table, counts, sensitive):
+    """Who has rows with each tuple, given rows with a column ``person``."""
+    where = tuples_of(table, counts)
     pairs = Counter((j, row["person"]) for j, row in zip(where, table.rows, strict=True))
     by_value = {}
     for column, hierarchy in sensitive.items():

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.runtime.integer_codes import add_up, distinct, first_of, numbered
+from discreet.runtime.integer_codes import add_up, compact, first_of, numbered
 
 __all__ = ["CodedAttribute", "CountTable", "FloatArray", "Grouping", "Histogram", "IntArray", "People", "Population"]
 
@@ -248,17 +248,23 @@ class PersonValues:
     @cached_property
     def overlaps(self) -> bool:
         """Whether some person has several values, in whichever tuples."""
-        pairs = distinct(self.people.astype(np.int64) * max(self.totals.size, 1) + self.values)
-        return bool(distinct(pairs // max(self.totals.size, 1)).size < pairs.size)
+        one = np.zeros(int(self.people.max(initial=-1)) + 1, dtype=self.values.dtype)
+        one[self.people] = self.values
+        return bool((one[self.people] != self.values).any())
 
     def histogram(self, rows: Histogram) -> Histogram:
         """Return the histogram of people, given that of rows."""
         width = max(rows.cardinality, 1)
         owner = np.repeat(np.arange(self.offsets.size - 1), np.diff(self.offsets))
-        cells, counts = np.unique(owner * width + self.values, return_counts=True)
-        offsets = np.searchsorted(cells, np.arange(self.offsets.size) * width)
+        entry, count = compact(owner * width + self.values, (self.offsets.size - 1) * width)
+        example = first_of(entry, count)
         return replace(
-            rows, offsets=offsets, values=cells % width, counts=counts, whole=self.totals, overlaps=self.overlaps
+            rows,
+            offsets=np.searchsorted(owner[example], np.arange(self.offsets.size)),
+            values=self.values[example].astype(np.int64),
+            counts=np.bincount(entry, minlength=count),
+            whole=self.totals,
+            overlaps=self.overlaps,
         )
 
 

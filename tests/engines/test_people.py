@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import discreet as dc
 from databases import DATABASES, fill
 from discreet.engines import Engine, Recoding, count, open_source, to_lazy
 from discreet.engines.polars import source as polars_source
+from discreet.engines.polars.people import numbers_of
 from discreet.errors import DataError
 from discreet.schema import Schema
 from lazy import ENGINES, make_relation, rows_of
@@ -167,3 +169,25 @@ def test_floats_and_categories() -> None:
     frame = to_lazy(source.recode(Recoding())).collect()
     assert frame["a"].to_list() == [1, 0, 0, None]
     assert frame["b"].to_list() == [0, 1, 0, None]
+
+
+DRAWS: dict[str, Callable[[random.Random], Any]] = {
+    "whole numbers in text": lambda rng: str(rng.randint(1, 120)),
+    "other forms of numbers": lambda rng: rng.choice(
+        ["17", "017", "+17", " 17", "1", "10", "9", "-3", "-0", "0", "1.0"]
+    ),
+    "long numbers": lambda rng: str(rng.randint(1, 10**17)),
+    "text": lambda rng: rng.choice(["a", "b", "ä", "", "1", "２"]),
+    "numbers": lambda rng: rng.randint(-5, 2**62),
+    "flags": lambda rng: rng.choice([True, False]),
+}
+
+
+@pytest.mark.parametrize("kind", DRAWS)
+def test_people_are_numbered_in_the_order_of_their_values(kind: str) -> None:
+    rng = random.Random(7)
+    for _ in range(150):
+        values = [None if rng.random() < 0.1 else DRAWS[kind](rng) for _ in range(rng.randint(1, 12))]
+        in_order = sorted({value for value in values if value is not None})
+        expected = [None if value is None else in_order.index(value) for value in values]
+        assert numbers_of(pl.Series(values)).to_list() == expected

@@ -337,3 +337,19 @@ def test_the_same_seed_draws_the_same():
     release = dc.anonymize(people, **asked)
     found = [attacks(people, release).to_dict() for _ in range(2)]
     assert found[0] == found[1]
+
+
+def test_the_report_says_that_rows_are_attacked_where_people_have_several() -> None:
+    visits = dc.sample_visits(300, seed=1)
+    release = dc.anonymize(
+        visits,
+        quasi_identifiers={"age": "intervals(10, 40)", "sex": "flat"},
+        identifiers=["household_id", "visit_date", "zip", "department"],
+        sensitive=["diagnosis"],
+        privacy="k(4)",
+        person="patient_id",
+    )
+    report = release.attacks(only="linkage")
+    assert report.unit == "row"
+    assert "Of 300 rows" in report.summary()
+    assert any("tried on rows" in note for note in report.notes)

@@ -176,3 +176,52 @@ def test_a_mapping_says_what_a_name_covers():
     safe = pl.DataFrame({"city": ["west", "north", "*"]})
     known = ReleasedAs(None, {"west": ["Aachen", "Bonn"], "north": ["Celle"]})
     assert dc.find(safe, {"city": "Bonn"}, quasi_identifiers={"city": known}).after == 2
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_people_are_counted_where_a_table_says_whose_rows_they_are(seed):
+    draw = random.Random(seed)
+    rows = [
+        {"age": draw.randint(20, 29), "ill": draw.choice(["flu", "hiv", "cold", None]), "pid": f"p{draw.randint(1, 9)}"}
+        for _ in range(draw.randint(3, 30))
+    ]
+    original = pl.DataFrame(rows, schema={"age": pl.Int64, "ill": pl.String, "pid": pl.String})
+    safe = original.with_columns(age=pl.when(pl.col("age") < 25).then(pl.lit("[20, 24]")).otherwise(pl.lit("[25, 29]")))
+    age = draw.choice(rows)["age"]
+    before = [row for row in rows if row["age"] == age]
+    after = [row for row in rows if (row["age"] < 25) == (age < 25)]
+    options = {"quasi_identifiers": ["age"], "sensitive": "ill", "original": original, "person": "pid"}
+    found = dc.find(safe, {"age": age}, **options)
+    assert (found.unit_before, found.unit_after, found.rows) == ("person", "person", len(rows))
+    assert found.before == len(naive.find.people(before, "pid"))
+    assert found.after == len(naive.find.people(after, "pid"))
+    assert [learnt.column for learnt in found.learnt] == ["ill"]
+    for side, crowd in (("before", before), ("after", after)):
+        shares = {each.value: getattr(each, side) for each in found.learnt[0].values if getattr(each, side)}
+        assert shares == pytest.approx(naive.find.shares_of_people(crowd, "ill", "pid"))
+    unsaid = dc.find(safe.drop("pid"), {"age": age}, **options)
+    assert (unsaid.before, unsaid.unit_before) == (found.before, "person")
+    assert (unsaid.after, unsaid.unit_after) == (len(after), "row")
+    assert "does not say whose they are" in unsaid.summary()
+
+
+def test_a_release_finds_people_though_it_does_not_say_whose_rows_they_are(tmp_path):
+    visits = dc.sample_visits(400, seed=3)
+    release = dc.anonymize(
+        visits,
+        quasi_identifiers={"age": "intervals(10, 40)", "sex": "flat"},
+        identifiers=["household_id", "visit_date", "zip", "department"],
+        sensitive=["diagnosis"],
+        privacy="k(4)",
+        suppression="budget(10%)",
+        person="patient_id",
+        output=tmp_path / "safe.csv",
+    )
+    numbered = visits[release.rows_of(visits).to_numpy()]
+    shown = release.frame.with_columns(numbered["patient_id"])
+    for age, sex in visits.select("age", "sex").head(8).iter_rows():
+        found = release.find(age=age, sex=sex)
+        same = dc.find(shown, {"age": age, "sex": sex}, quasi_identifiers=["age", "sex"], person="patient_id")
+        assert (found.after, found.unit_after) == (same.after, "person")
+        assert found.after == 0 or found.after >= 4
+        assert "patient_id" not in str(found.to_dict())

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-__all__ = ["crowd", "shares"]
+__all__ = ["crowd", "people", "shares", "shares_of_people"]
 
 
 def crowd(rows, facts):
@@ -21,3 +21,17 @@ def shares(rows, column):
     """The share of each value of a column of which the value is known."""
     counts = Counter(next(iter(row[column])) if row[column] else None for row in rows)
     return {value: count / len(rows) for value, count in counts.items()}
+
+
+def people(rows, person):
+    """Whose rows they are."""
+    return {row[person] for row in rows}
+
+
+def shares_of_people(rows, column, person):
+    """The share of the people of some rows who have each value of a column in one of these rows."""
+    values = {row[column] for row in rows}
+    return {
+        value: len({row[person] for row in rows if row[column] == value}) / len(people(rows, person))
+        for value in values
+    }

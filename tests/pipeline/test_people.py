@@ -17,7 +17,15 @@ import discreet as dc
 import naive
 from canary import found_in
 from discreet.engines import counting
-from discreet.errors import AuditError, DataError, DiscreetError, InfeasibleError, MissingColumnError, UsageError
+from discreet.errors import (
+    AuditError,
+    DataError,
+    DiscreetError,
+    InfeasibleError,
+    MissingColumnError,
+    UnsupportedCombinationError,
+    UsageError,
+)
 from discreet.report.small_counts import LeftOut
 
 MODELS = [
@@ -378,9 +386,42 @@ def test_policies_count_people(tmp_path: Path) -> None:
     assert not dc.check(crowd, privacy="k(1)", person="nobody", **rules).passed
 
 
-def test_a_mapping_does_not_know_people() -> None:
-    with pytest.raises(UsageError, match="count people"):
-        make().to_mapping()
+@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("unit", ["pid", "hid"])
+def test_a_mapping_counts_the_people_of_other_rows(seed: int, unit: str, tmp_path: Path) -> None:
+    job = {"identifiers": ["pid", "hid"], "quasi_identifiers": QUASI, "sensitive": "s", "privacy": ["k(3)"]}
+    owner = {"person": "pid"} if unit == "pid" else {"household": "hid"}
+    release = dc.anonymize(visits(seed, 60, 25), **job, **owner)
+    mapping = release.to_mapping()
+    assert mapping["person" if unit == "pid" else "household"] == unit
+    assert dc.apply_mapping(mapping, visits(seed, 60, 25)).audit.people == release.people
+    other = visits(seed + 100, 40, 15)
+    plain = dc.apply_mapping({**mapping, "privacy": ["k(1)"]}, other, unknown="top", order="keep").frame
+    owners = plain.with_columns(other[unit])
+    sizes = owners.with_columns(people=pl.col(unit).n_unique().over([*QUASI]))["people"]
+    if int(sizes.min()) < 3:
+        with pytest.raises(AuditError, match=r"k\(3\) broken"):
+            dc.apply_mapping(mapping, other, unknown="top")
+    target = tmp_path / "more.csv" if seed % 2 else None
+    applied = dc.apply_mapping(mapping, other, unknown="top", broken="suppress", output=target)
+    kept = owners.filter(sizes >= 3)
+    assert applied.audit.rows == kept.height
+    assert applied.audit.people == kept[unit].n_unique()
+    assert applied.people == other[unit].n_unique()
+    assert unit not in applied.frame.columns
+    gone = applied.people - kept[unit].n_unique()
+    if applied.suppressed and gone < 5:
+        assert applied.to_dict()["suppressed"] is None
+        assert f"{applied.suppressed:,} left out" not in applied.summary()
+
+
+def test_other_rows_must_say_whose_they_are() -> None:
+    mapping = make().to_mapping()
+    with pytest.raises(MissingColumnError, match="pid"):
+        dc.apply_mapping(mapping, visits(1).drop("pid"), unknown="top")
+    unsaid = visits(1).with_columns(pl.when(pl.int_range(pl.len()) > 3).then("pid").alias("pid"))
+    with pytest.raises(DataError, match="no value in"):
+        dc.apply_mapping(mapping, unsaid, unknown="top")
 
 
 def test_values_of_people_are_found_in_other_columns() -> None:
@@ -431,12 +472,12 @@ def test_profiles_of_releases() -> None:
     assert min(profiles.count(profile) for profile in profiles) >= 3
 
 
-@pytest.mark.parametrize("scheme", ["local", "subtree"])
+@pytest.mark.parametrize("scheme", ["local", "local(people=apart)", "subtree"])
 @pytest.mark.parametrize("output", [None, "safe.csv"])
 def test_other_schemes(scheme: str, output: str | None, tmp_path: Path) -> None:
     for seed in range(4):
         table = visits(seed, 60, 24, constant=seed == 0)
-        quasi = dict.fromkeys(QUASI) if scheme == "local" else QUASI
+        quasi = QUASI if scheme == "subtree" else dict.fromkeys(QUASI)
         target = None if output is None else tmp_path / f"{seed}-{output}"
         release = make(
             table, quasi_identifiers=quasi, scheme=scheme, privacy=["k(3)"], suppression="none", output=target
@@ -449,6 +490,41 @@ def test_other_schemes(scheme: str, output: str | None, tmp_path: Path) -> None:
             for row in rows:
                 classes.setdefault(row["person"], set()).add((row["age"], row["sex"]))
             assert all(len(found) == 1 for found in classes.values()), "all rows of a person stay together"
+
+
+@pytest.mark.parametrize("kind", ["polars", "pandas", "csv", "duckdb"])
+def test_rows_of_a_person_may_be_in_several_groups(kind: str, tmp_path: Path) -> None:
+    table, apart = visits(3, 200, 60), 0
+    for privacy, suppression in (
+        (["k(3)"], "none"),
+        (["k(3)", "distinct-l(2, s)"], "budget(10%, of=rows)"),
+        (["k(2)", "t(0.6, s)"], "class-records"),
+    ):
+        data: Any = table
+        if kind == "pandas":
+            data = table.to_pandas()
+        elif kind != "polars":
+            data = tmp_path / "visits.csv"
+            table.write_csv(data)
+        release = make(
+            data,
+            quasi_identifiers=dict.fromkeys(QUASI),
+            types={"age": "integer"},
+            scheme="local(people=apart)",
+            privacy=privacy,
+            suppression=suppression,
+            engine="duckdb" if kind == "duckdb" else "auto",
+        )
+        assert release.audit.passed
+        assert release.lower_bound <= release.cost
+        if kind == "polars":
+            rows = released_rows(release, table)
+            assert all(len(crowd.people) >= 2 for crowd in crowds(rows, "person"))
+            shown = {(row["person"], row["age"], row["sex"]) for row in rows}
+            apart += len(shown) - len({row["person"] for row in rows})
+    assert apart or kind != "polars"
+    with pytest.raises(UnsupportedCombinationError, match="of=rows"):
+        make(table, quasi_identifiers=dict.fromkeys(QUASI), scheme="local(people=apart)")
 
 
 def test_the_schemes_that_were_tried_are_compared_in_people() -> None:
@@ -501,3 +577,26 @@ def test_drawn_rows_are_no_people_even_if_each_drawn_row_is_another_persons():
     table = pl.DataFrame({"age": [30, 40, 30, 40] * 10, "who": [f"p{i}" for i in range(40)]})
     with pytest.raises(dc.errors.UnsupportedCombinationError, match="rows are drawn one by one"):
         dc.anonymize(table, quasi_identifiers=["age"], privacy="dp(2, 0.01)", person="who")
+
+
+def test_households_of_a_survey(data_folder: Path) -> None:
+    """The figures of docs/people.md on the testdata of sdcMicro."""
+    keys = ["urbrur", "roof", "walls", "water", "sex", "age"]
+    table = pl.read_csv(data_folder / "sdcmicro" / "testdata.csv").select(*keys, "ori_hid")
+    trees = {**dict.fromkeys(keys, "flat"), "age": "intervals(5, 10, 20, 40)"}
+    job: dict[str, Any] = {"privacy": "k(3)", "cost": "NCP", "seed": 1, "household": "ori_hid"}
+    by_row = dc.anonymize(
+        table, quasi_identifiers=trees, identifiers="ori_hid", privacy="k(3)", cost="NCP", suppression="budget(5%)"
+    )
+    owners = by_row.frame.with_columns(table["ori_hid"].gather(by_row.rows_of(table)))
+    homes = owners.group_by(keys).agg(pl.col("ori_hid").n_unique())["ori_hid"]
+    assert (by_row.suppressed, int(homes.min()), int((homes < 3).sum())) == (131, 1, 12)
+    by_household = dc.anonymize(table, quasi_identifiers=trees, suppression="budget(5%)", **job)
+    assert (by_household.suppressed_people, by_household.suppressed) == (49, 218)
+    apart = dc.anonymize(table, quasi_identifiers=keys, scheme="local(people=apart)", **job)
+    losses = [release.normalized_cost for release in (by_row, by_household, apart)]
+    assert losses == pytest.approx([0.059, 0.109, 0.006], abs=0.001)
+    assert all(release.audit.smallest_class == 3 for release in (by_row, by_household, apart))
+    risk = dc.evaluate.risk(table, quasi_identifiers=keys, household="ori_hid")
+    assert risk.household is not None
+    assert (risk.prosecutor.average, risk.household.average) == pytest.approx((0.395, 0.793), abs=0.001)

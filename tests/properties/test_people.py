@@ -10,12 +10,12 @@ import pytest
 
 import naive
 from cases import COSTS, FURTHER_MODELS, MODELS, built, plain_cost
-from discreet.errors import InterruptedRun
+from discreet.errors import NothingFoundError
 from discreet.problem.axes import AXES
 from discreet.solve import Budget, solve
 from discreet.solve.front.search import exact_front
 from fronts import whole
-from tables import add_people, count_table, people_of, random_sample
+from tables import add_people, count_table, people_of, random_sample, tuples_of
 
 PEOPLE_COSTS = [cost for cost in COSTS if cost != "C_AVG"] + ["precision"]
 SUPPRESSIONS = ["none", "class-records", "budget(0.3)", "budget(2)", "budget(0.4, of=rows)", "budget(3, of=rows)"]
@@ -152,7 +152,7 @@ def check_local(seed, rng, privacy, cost):
     best = naive.best_groups_of_people(table, ok, "person", cost, limit)
     try:
         found = solve(problem, budget=Budget(seed=1))
-    except InterruptedRun:
+    except NothingFoundError:
         return  # groups of people with several values each were not found
     if found.status == "infeasible":
         assert best is None, context
@@ -166,6 +166,55 @@ def check_local(seed, rng, privacy, cost):
     lost = found.suppressed_rows
     assert found.cost == pytest.approx(naive.groups_cost(table, members, lost, cost)), context
     assert found.lower_bound <= best + 1e-9 <= found.cost + 2e-9, (context, found.lower_bound, best, found.cost)
+
+
+@pytest.mark.parametrize("cost", ["LM", "NCP"])
+@pytest.mark.parametrize("model", list(EVERY))
+def test_rows_of_a_person_in_several_groups_are_valid_and_bounds_are_true(model, cost):
+    rng = np.random.default_rng([7, list(EVERY).index(model), len(cost)])
+    for seed in rng.integers(0, 1 << 30, size=4):
+        check_apart(seed, rng, EVERY[model](rng), cost)
+
+
+def check_apart(seed, rng, privacy, cost):
+    """Compare a local release whose people may be in several groups with the best of all groups of rows."""
+    sample = make_local(seed, rng)
+    suppression = str(rng.choice(["none", "budget(0.3, of=rows)", "budget(1, of=rows)", "class-records"]))
+    context = (int(seed), privacy, cost, suppression)
+    problem = built(sample, privacy=privacy, cost=cost, suppression=suppression, scheme="local(people=apart)")
+    if problem is None or problem.table.n > 7:
+        return
+    rows = [{**row, "row": i} for i, row in enumerate(sample.naive.rows)]
+    table, people = sample.naive._replace(rows=rows), sample.counts.people
+    whole = naive.crowd(table, range(len(rows)), "person", "s0")
+    models = [naive.crowd_ok(text, sample.sensitive["s0"], whole) for text in privacy]
+
+    def ok(members):
+        return all(model(naive.crowd(table, members, "person", "s0")) for model in models)
+
+    limit = len(rows) if suppression == "class-records" else problem.limit
+    best = naive.best_groups_of_people(table, ok, "row", cost, limit)
+    try:
+        found = solve(problem, budget=Budget(seed=1))
+    except NothingFoundError:
+        return
+    if found.status == "infeasible":
+        assert best is None, context
+        return
+    plain = table._replace(hierarchies={**table.hierarchies, **sample.sensitive})
+    where = tuples_of(plain, count_table(plain, sample.sensitive))
+    pair_of = {(j, p): at for at, (j, p) in enumerate(zip(_tuples(people), people.members.tolist(), strict=True))}
+    group = [found.groups.of_pairs[pair_of[j, row["person"]]] for j, row in zip(where, rows, strict=True)]
+    members = [[i for i, own in enumerate(group) if own == g] for g in range(found.classes)]
+    assert all(ok(own) for own in members), context
+    lost = sum(own < 0 for own in group)
+    assert found.suppressed_rows == lost <= limit, context
+    assert found.cost == pytest.approx(naive.groups_cost(table, members, lost, cost)), context
+    assert found.lower_bound <= best + 1e-9 <= found.cost + 2e-9, (context, found.lower_bound, best, found.cost)
+
+
+def _tuples(people):
+    return np.repeat(np.arange(people.offsets.size - 1), np.diff(people.offsets)).tolist()
 
 
 @pytest.mark.parametrize("scheme", ["subtree", "ordered", "guided-set"])

@@ -48,6 +48,8 @@ class ReleaseRoles:
     class_attribute: str | None = None
     privacy: list[str] = field(default_factory=list)
     suppression: str | None = None
+    person: str | None = None
+    """The column that says whose row it is."""
 
 
 def named_roles(options: Mapping[str, Any]) -> ReleaseRoles:
@@ -62,6 +64,7 @@ def named_roles(options: Mapping[str, Any]) -> ReleaseRoles:
         known.class_attribute,
         known.privacy,
         known.suppression,
+        known.person,
     )
 
 
@@ -78,6 +81,7 @@ def _known_roles(job: str | None, mapping: str | None) -> ReleaseRoles:
             dict.fromkeys(fields["sensitive"]),
             dict(fields["types"]),
             fields["class_attribute"],
+            person=fields.get("person") or fields.get("household"),
         )
     if job is not None:
         from discreet.job import Job
@@ -92,5 +96,6 @@ def _known_roles(job: str | None, mapping: str | None) -> ReleaseRoles:
             known.class_attribute,
             list(known.privacy),
             known.suppression,
+            known.person or known.household,
         )
     return ReleaseRoles()

@@ -59,6 +59,9 @@ With --profile it is a gate: exit code 5 if a limit is exceeded, or if a criteri
 )
 @generalized_option
 @job_options("types")
+@option(
+    "--person", group="roles", metavar="COLUMN", help="The column that says whose row it is, if people have several."
+)
 @release_options
 @option(
     "--unknown",
@@ -102,6 +105,7 @@ def attack(original: str, released: str, as_json: bool, **options: Any) -> None:
         suppression=options["suppression"] or roles.suppression,
         earlier=list(options["earlier"]),
         only=list(options["only"]) or None,
+        person=options["person"] or roles.person,
         **{name: options[name] for name in ("mapping", "unknown", "control", "population", "seed")},
     )
     if options["profile"] is None:

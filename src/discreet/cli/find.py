@@ -43,6 +43,12 @@ With --original the result is for the owner of the data: do not hand it over."""
     metavar="TEXT",
     help="The mark of a suppressed sensitive value [default: * if it occurs; '' for none].",
 )
+@option(
+    "--person",
+    group="table",
+    metavar="COLUMN",
+    help="The column that says whose row it is: people are counted where a table has it.",
+)
 @reading_options("original")
 @json_option
 def find(file: str, known: tuple[str, ...], original: str | None, as_json: bool, **options: Any) -> None:
@@ -64,6 +70,7 @@ def find(file: str, known: tuple[str, ...], original: str | None, as_json: bool,
         sensitive=roles.sensitive,
         types=roles.types,
         unknown=options["unknown"],
+        person=options["person"] or (roles.person if original is not None else None),
     )
     if as_json:
         echo_json(person.to_dict())

@@ -22,7 +22,7 @@ from discreet.engines.population import collapse, everybody, joined_values
 from discreet.engines.source import HoldsRows, Source
 from discreet.engines.weights import Weighed, add_weights, weighed
 from discreet.errors import Argument, DataError
-from discreet.runtime.integer_codes import add_up, by_appearance
+from discreet.runtime.integer_codes import add_up, by_appearance, compact, first_of
 from discreet.runtime.read_options import MissingSensitive
 from discreet.schema import Domain, Schema, Type, make_domain
 from discreet.schema.builders.flat import flat
@@ -204,7 +204,9 @@ def _groups(source: Source, by: Sequence[str], schema: Schema) -> pl.DataFrame:
 
     Text of quasi-identifiers may come as categories.
     """
-    rows = source.rows(by) if isinstance(source, HoldsRows) and schema.weights is None else None
+    rows = None
+    if isinstance(source, HoldsRows) and schema.weights is None:
+        rows = source.rows(by, few_equal=schema.unit is not None)
     if rows is None:
         groups = source.count(by, schema.weights)
     else:
@@ -433,14 +435,18 @@ def _labels(entries: _ColumnEntries, known: Histogram) -> Histogram:
 
 def _histogram(name: str, entries: _ColumnEntries) -> Histogram:
     """Count the values of each tuple."""
-    size, known = entries.cardinality, entries.code >= 0
-    keys, entry = np.unique((entries.tuple * size + entries.code)[known], return_inverse=True)
+    size, tuples, code, rows = entries.cardinality, entries.tuple, entries.code, entries.rows
+    known = code >= 0
+    if not known.all():
+        tuples, code, rows = tuples[known], code[known], rows[known]
+    entry, count = compact(tuples * size + code, entries.tuples * size)
+    example = first_of(entry, count)
     return Histogram(
         name=name,
         cardinality=size,
-        offsets=np.searchsorted(keys, np.arange(entries.tuples + 1) * size),
-        values=(keys % size).astype(np.int32 if size < 2**31 else np.int64),
-        counts=add_up(entry, entries.rows[known], keys.size),
+        offsets=np.searchsorted(tuples[example], np.arange(entries.tuples + 1)),
+        values=code[example].astype(np.int32 if size < 2**31 else np.int64),
+        counts=add_up(entry, rows, count),
         missing=int(entries.rows[~known].sum()),
     )
 

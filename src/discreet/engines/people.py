@@ -73,26 +73,29 @@ def check_present(column: str, role: str, groups: pl.DataFrame, size: str) -> No
 def count_people_of_rows(column: str, groups: RowGroups, sensitive: Mapping[str, ValueCodes]) -> CountedPeople:
     """Return who has rows with each tuple and with which sensitive values; the ``column`` says whose they are."""
     person, count = compact(groups.person, int(groups.person.max()) + 1)
-    numbers = np.empty(count, dtype=np.int64)
-    first, last = np.full(count, groups.tuples, dtype=np.int64), np.full(count, -1, dtype=np.int64)
-    np.minimum.at(first, person, groups.tuple)
-    np.maximum.at(last, person, groups.tuple)
-    rank = _in_order(groups._replace(person=person), first, sensitive.values())
-    numbers[rank[person]] = groups.person
+    numbers, first = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64)
+    first[person] = groups.tuple
+    constant = bool((first[person] == groups.tuple).all())
+    if not constant:
+        np.minimum.at(first, person, groups.tuple)
+    order = _in_order(groups._replace(person=person), first, sensitive.values(), constant)
+    rank = np.empty(count, dtype=np.int64)
+    rank[order] = np.arange(count)
     person = rank[person]
-    if (first == last).all():  # in order of their tuples, so that people are pairs
-        pair, pairs = person, count
+    numbers[person] = groups.person
+    if constant:  # in order of their tuples, so that people are pairs
+        entries = _Pairs(person, first[order], np.arange(count), groups.tuples)
     else:
         pair, pairs = compact(groups.tuple * count + person, groups.tuples * count)
-    example = np.empty(pairs, dtype=np.int64)
-    example[pair] = np.arange(pair.size)
-    entries = _Pairs(pair, groups.tuple[example], person[example], groups.tuples)
+        example = np.empty(pairs, dtype=np.int64)
+        example[pair] = np.arange(pair.size)
+        entries = _Pairs(pair, groups.tuple[example], person[example], groups.tuples)
     people = People(
         count=count,
         offsets=_offsets(entries.tuple, groups.tuples),
         members=entries.person.astype(np.int32),
-        rows=add_up(pair, groups.rows, pairs),
-        sensitive={name: _values(entries, codes, pairs > count) for name, codes in sensitive.items()},
+        rows=add_up(entries.of_groups, groups.rows, entries.tuple.size),
+        sensitive={name: _values(entries, codes, not constant) for name, codes in sensitive.items()},
     )
     return CountedPeople(column, people, numbers)
 
@@ -108,9 +111,10 @@ class _Pairs(NamedTuple):
 
 def _values(pairs: _Pairs, codes: ValueCodes, vary: bool) -> PersonValues:
     """Return the known values of a column with each tuple and person; tuples of a person may ``vary``."""
-    known, width = codes.code >= 0, codes.cardinality
-    triples = distinct(pairs.of_groups[known] * width + codes.code[known])
-    of_pair, value = triples // width, triples % width
+    width, of_groups, code = codes.cardinality, pairs.of_groups, codes.code
+    if (code < 0).any():
+        of_groups, code = of_groups[code >= 0], code[code >= 0]
+    of_pair, value = np.divmod(distinct(of_groups * width + code, pairs.tuple.size * width), width)
     whose = pairs.person[of_pair]
     by_person = distinct(whose * width + value) % width if vary else value
     return PersonValues(
@@ -126,19 +130,30 @@ def _offsets(ordered: NDArray[np.int64], size: int) -> NDArray[np.int64]:
     return np.concatenate([[0], np.cumsum(np.bincount(ordered, minlength=size))])
 
 
-def _in_order(groups: RowGroups, first: NDArray[np.int64], sensitive: Iterable[ValueCodes]) -> NDArray[np.int64]:
-    """Return the new number of each person: by the first tuple, then by a hash of all that is counted of their rows.
+def _in_order(
+    groups: RowGroups, first: NDArray[np.int64], sensitive: Iterable[ValueCodes], constant: bool
+) -> NDArray[np.int64]:
+    """Return the people by their first tuple, then by a hash of all that is counted of their rows.
 
-    People with equal rows are interchangeable; they keep the order that the engine gave them.
+    People with equal rows are interchangeable; they keep the order that the engine gave them. Where the tuple of
+    everybody is ``constant``, the hash is that of the sensitive values alone.
     """
-    hashed = _mixed(groups.tuple.astype(np.uint64))
+    hashed = None if constant else _mixed(np.arange(groups.tuples, dtype=np.uint64))[groups.tuple]
     for codes in sensitive:
-        hashed = _mixed(hashed ^ (codes.code + 1).astype(np.uint64))
+        if hashed is None:
+            hashed = _mixed(np.arange(codes.cardinality + 1, dtype=np.uint64))[codes.code + 1]
+        else:
+            hashed = _mixed(hashed ^ (codes.code + 1).astype(np.uint64))
     whole = np.zeros(first.size, dtype=np.uint64)
-    np.add.at(whole, groups.person, hashed * groups.rows.astype(np.uint64))
-    rank = np.empty(first.size, dtype=np.int64)
-    rank[np.lexsort((whole, first))] = np.arange(first.size)
-    return rank
+    if hashed is None:
+        np.add.at(whole, groups.person, groups.rows.astype(np.uint64))
+    else:
+        np.add.at(whole, groups.person, hashed * groups.rows.astype(np.uint64))
+    bits = np.uint64(groups.tuples.bit_length())
+    key = (first.astype(np.uint64) << (np.uint64(64) - bits)) | (_mixed(whole) >> bits)
+    order = np.argsort(key)
+    run = np.cumsum(np.diff(key[order], prepend=key[order[:1]]) != 0)
+    return np.sort(run * first.size + order) % first.size  # equal keys in order; a stable sort takes longer
 
 
 def _mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:

@@ -70,5 +70,8 @@ class Source(Protocol):
 class HoldsRows(Protocol):
     """A source that may have its rows in memory."""
 
-    def rows(self, columns: Sequence[str]) -> pl.DataFrame | None:
-        """Return some normalized columns, text possibly as categories; None if there are many rows or none at hand."""
+    def rows(self, columns: Sequence[str], *, few_equal: bool = False) -> pl.DataFrame | None:
+        """Return some normalized columns, text possibly as categories; None if there are many rows or none at hand.
+
+        With ``few_equal`` rows, as where each says whose it is, counting equal ones first only pays for very many.
+        """

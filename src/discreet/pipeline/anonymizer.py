@@ -94,7 +94,6 @@ class Anonymizer:
         self.release_ = anonymize(table, **arguments)
         recipe = None if self.release_.provenance is None else self.release_.provenance.recipe
         has_mapping = recipe is not None and recipe.recoding.parts is None and not recipe.recoding.everything
-        has_mapping &= recipe is None or recipe.schema.unit is None  # a mapping does not know people
         self.mapping_ = self.release_.to_mapping() if has_mapping else None
         self._fitted_to = columns
         self.n_features_in_ = len(columns)
@@ -170,7 +169,9 @@ class Anonymizer:
             raise ArrayError(
                 "input_features is not equal to feature_names_in_, the columns that the Anonymizer was fitted to."
             )
-        dropped = {str(name) for name in self.release_.job.get("identifiers", ())}
+        job = self.release_.job
+        owners = () if job.get("pseudonyms") else (job.get("person"), job.get("household"))
+        dropped = {str(name) for name in (*job.get("identifiers", ()), *owners)}
         pairs = zip(names, self._fitted_to, strict=True)
         return np.asarray([name for name, fitted in pairs if fitted not in dropped], dtype=object)
 
@@ -232,7 +233,7 @@ def _as_table(data: Any) -> Any:
 def _without_role(columns: Sequence[str], arguments: Mapping[str, Any]) -> list[str]:
     """Return the columns that the arguments name in no role."""
     named: set[str] = set()
-    for role in ("identifiers", "sensitive", "keep", "class_attribute", "weights"):
+    for role in ("identifiers", "sensitive", "keep", "class_attribute", "weights", "person", "household"):
         given = arguments.get(role) or ()
         named |= {given} if isinstance(given, str) else set(given)
     return [column for column in columns if column not in named]

@@ -31,6 +31,8 @@ class Applied:
     table: Any
     notes: tuple[str, ...] = ()
     """What else is good to know."""
+    people: int | None = None
+    """The people of the table that came in, if promises count people."""
 
     @property
     def frame(self) -> Any:
@@ -55,7 +57,7 @@ class Applied:
         """
         lines = [self._rows_text(exact)]
         lines += [
-            f"'{column}' has values the mapping lacks in {_count_text(rows, 'row', exact)}"
+            f"'{column}' has values the mapping lacks in {self._unknown_text(rows, exact)}"
             for column, rows in self.unknown.items()
         ]
         lines += [
@@ -74,17 +76,31 @@ class Applied:
         return {
             "rows": None if hidden else self.rows,
             "released": self.audit.rows,
+            **({} if self.people is None else {"people": None if hidden else self.people}),
             "suppressed": None if hidden else self.suppressed,
-            "left_out": few(self.suppressed) if hidden else self.left_out,
-            "unknown": {column: _count(rows, exact) for column, rows in self.unknown.items()},
+            "left_out": self._few_words if hidden else self.left_out,
+            "unknown": {column: self._rows_count(rows, exact) for column, rows in self.unknown.items()},
             "by_rule": {column: _count(values, exact) for column, values in self.by_rule.items()},
             "audit": self.audit.to_dict(hidden=self._hidden(exact)),
         }
 
     @property
     def _few(self) -> bool:
-        """Whether so few rows were suppressed that their number is not handed over."""
+        """Whether so few rows were suppressed, or so few people with all of theirs, that it is not handed over."""
+        if self.people is not None and self.audit.people is not None:
+            return self.suppressed > 0 and self.people - self.audit.people < LEAST
         return 0 < self.suppressed < LEAST
+
+    @property
+    def _few_words(self) -> str:
+        """What is said instead of a small count; many rows may be those of a few people."""
+        return few(self.suppressed) if self.people is None else "some"
+
+    def _rows_count(self, rows: int, exact: bool) -> int | str:
+        return "some" if self.people is not None and not exact else _count(rows, exact)
+
+    def _unknown_text(self, rows: int, exact: bool) -> str:
+        return "some rows" if self.people is not None and not exact else _count_text(rows, "row", exact)
 
     def _hidden(self, exact: bool) -> frozenset[str]:
         """Return the promises whose figures, together with the release, would reveal suppressed values."""
@@ -92,7 +108,7 @@ class Applied:
 
     def _rows_text(self, exact: bool) -> str:
         if self._few and not exact:
-            return f"{amount(self.audit.rows, 'row')} released, {few(self.suppressed)} left out"
+            return f"{amount(self.audit.rows, 'row')} released, {self._few_words} left out"
         left = f"{self.suppressed:,} left out ({self.left_out:.1%})" if self.suppressed else "none left out"
         return f"{self.audit.rows:,} of {amount(self.rows, 'row')} released, {left}"
 

@@ -75,7 +75,9 @@ def apply_mapping(
     ``"top"`` they become the most general value of their column. New numbers and dates follow their hierarchy where it
     is defined value by value (intervals, dates, masks). Classes that the mapping suppressed are suppressed again, as
     are rows with a value that only such classes had. The result is audited by the promises of the mapping: a broken one
-    is an ``error`` and nothing is released; with ``broken="suppress"`` the classes that break it are left out. Columns
+    is an ``error`` and nothing is released; with ``broken="suppress"`` the classes that break it are left out. If the
+    first release counted people, the table needs the column that says whose row it is, and the audit counts its people;
+    nobody is left out or given a pseudonym because the first release did so. Columns
     the first table did not have are refused unless they are named as ``identifiers``, which are left out. Columns
     without a role that single people out stop the run unless they were confirmed for the first release, or are now
     (``keep``). What is written to ``output`` is in random order unless ``order="keep"``;
@@ -96,9 +98,14 @@ def apply_mapping(
     dropped = check_columns(source, recipe, [identifiers] if isinstance(identifiers, str) else list(identifiers))
     confirmed = [*recipe.get("keep", ()), *([keep] if isinstance(keep, str) else keep)]
     undecided = check_kept(source, recipe, dropped, confirmed, with_index=target is None)
+    unit = _unit(recipe)
+    if unit is not None:
+        source.number_people([unit])
+        _check_people(source, unit)
     recoded = {
         name: _recode_column(source, name, column, recipe, unknown) for name, column in recipe["columns"].items()
     }
+    people = None if unit is None else source.count([unit]).height
     rows = int(source.count(list(recipe["columns"])).to_series(-1).sum())
     recoding = Recoding(
         maps={name: column.map for name, column in recoded.items() if not column.kept},
@@ -112,8 +119,9 @@ def apply_mapping(
         expect_types(source, promises.types, kind_of(target))
         if isinstance(target, Output):
             target = like_input(target, layout_of(source))
+        private = replace(recoding, drop=tuple(column for column in dropped if column != unit))
         with source.guard():
-            recoded_rows = source.collect(source.recode(recoding))
+            recoded_rows = source.collect(source.recode(private))
         confirmed = [
             *_others(source, recipe, dropped),
             *sensitive_columns(source, recipe),
@@ -124,10 +132,13 @@ def apply_mapping(
             recoding = replace(recoding, everything=True)
         else:
             source, recoding = open_source(recoded_rows), kept
+            if unit is not None:
+                source.number_people([unit])
     table, verdict, _ = publish(source, recoding, promises, target, clock)
     return Applied(
         audit=verdict,
         rows=rows,
+        people=people,
         unknown={name: column.unknown for name, column in recoded.items() if column.unknown},
         by_rule={name: column.by_rule for name, column in recoded.items() if column.by_rule},
         comparing=frozenset(model.shown for model in promises.privacy if model.compares),
@@ -153,10 +164,12 @@ def _promises(source: Source, recipe: Mapping[str, Any], recoded: Mapping[str, C
         privacy=models,
         sensitive=trees,
         types={name: as_type(kind) for name, kind in recipe["types"].items()},
-        reference={name: _counted(source, name) for name in trees},
+        reference={name: _counted(source, name, _unit(recipe)) for name in trees},
         unknown=None,
         missing_sensitive=recipe.get("missing_sensitive", "value"),
         rows=None,
+        person=_unit(recipe),
+        unit="household" if "household" in recipe else "person" if "person" in recipe else "row",
         weights=recipe.get("weights"),
         values={name: column.map.released for name, column in recoded.items()},
         way_out="leave out the classes that break it (broken: suppress), or make a new release",
@@ -196,7 +209,8 @@ def _without_broken_classes(table: Any, promises: Promises, keep: Sequence[str])
             privacy=promises.privacy,
             weights=promises.weights,
             keep=keep,
-            suppression="class-records",
+            person=promises.person,
+            suppression="budget(1.0)" if any(model.counts_profiles for model in promises.privacy) else "class-records",
             missing_sensitive=promises.missing_sensitive,
         )
     except (InfeasibleError, UsageError):  # fewer rows, or values of a sensitive column, than a class needs
@@ -220,12 +234,13 @@ class ColumnRecoding:
 def check_columns(source: Source, recipe: Mapping[str, Any], identifiers: list[str]) -> tuple[str, ...]:
     """Return the columns to drop; refuse a table that lacks columns, or has columns the mapping does not know."""
     weights = [recipe["weights"]] if recipe.get("weights") else []
-    sensitive = sensitive_columns(source, recipe)
-    for column in (*recipe["columns"], *sensitive, *weights, *identifiers):
+    sensitive, unit = sensitive_columns(source, recipe), _unit(recipe)
+    for column in (*recipe["columns"], *sensitive, *weights, *identifiers, *([] if unit is None else [unit])):
         if column not in source.columns:
             raise MissingColumnError(column, source.columns)
     known = {*recipe["columns"], *sensitive, *recipe["others"], *weights, recipe["class_attribute"]}
-    out = [column for column in source.columns if column in (*recipe["identifiers"], *identifiers)]
+    left_out = {*recipe["identifiers"], *identifiers, recipe.get("person"), recipe.get("household")}
+    out = [column for column in source.columns if column in left_out]
     new = [column for column in source.columns if column not in known and column not in out]
     if new:
         raise DataError(
@@ -401,9 +416,33 @@ def _with_lost_values(source: Source, recoded: Mapping[str, ColumnRecoding]) -> 
     return pl.DataFrame(shown).filter(pl.Series(lost))
 
 
-def _counted(source: Source, name: str) -> pl.DataFrame:
-    counted = count_combined(source, [name])
-    return pl.DataFrame({"value": counted.to_series(0), "rows": counted.to_series(1)})
+def _counted(source: Source, name: str, unit: str | None) -> pl.DataFrame:
+    """Count the rows, or the people, with each value of a sensitive attribute."""
+    if unit is None:
+        counted = count_combined(source, [name])
+        return pl.DataFrame({"value": counted.to_series(0), "rows": counted.to_series(1)})
+    counted = count_combined(source, [name, unit])
+    pairs = pl.DataFrame({"value": counted.to_series(0), "person": counted.to_series(1)})
+    return pairs.group_by("value").agg(rows=pl.col("person").n_unique().cast(pl.Int64))
+
+
+def _unit(recipe: Mapping[str, Any]) -> str | None:
+    """Return the column whose values promises count; None if they count rows."""
+    found: str | None = recipe.get("household") or recipe.get("person")
+    return found
+
+
+def _check_people(source: Source, unit: str) -> None:
+    """Refuse rows that do not say whose they are."""
+    counted = source.count([unit])
+    missing = int(counted.to_series(1).filter(counted.to_series(0).is_null()).sum())
+    if missing:
+        raise DataError(
+            f"Column '{unit}', which says whose row it is, has no value in {amount(missing, 'row')}; fill it in, or "
+            "leave them out.",
+            column=unit,
+            topic="people",
+        )
 
 
 def _tree(form: Any) -> Any:

@@ -16,7 +16,7 @@ import polars as pl
 
 from discreet.counts import IntArray
 from discreet.engines import Recoding
-from discreet.errors import Argument, UsageError
+from discreet.errors import UsageError
 from discreet.pipeline.pickling import unpickled
 from discreet.problem import PrivacyModel, Scheme
 from discreet.runtime.atomic_write import check_target, replacing
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from discreet.pipeline.release import Release
     from discreet.solve import Solution
 
-__all__ = ["Recipe", "check_mapping", "leaf_of", "make_mapping", "no_people_error", "write_mapping"]
+__all__ = ["Recipe", "check_mapping", "leaf_of", "make_mapping", "write_mapping"]
 
 _WARNING = "This file lists values of the original data. It is for their owner only; keep it as safe as the data."
 
@@ -64,16 +64,6 @@ def _check(path: Path) -> Path:
     return check_target(path)
 
 
-def no_people_error() -> UsageError:
-    """Return the error for a mapping of a release that counts people."""
-    return UsageError(
-        "The promises count people, and a mapping does not know whose rows it recodes; leave ",
-        Argument("mapping"),
-        " out, or count rows.",
-        topic="people",
-    )
-
-
 def _no_mapping(why: str) -> UsageError:
     return UsageError(
         f"{why}, so that there is no mapping; choose another scheme and the suppression none, budget or class-records."
@@ -104,8 +94,6 @@ def make_mapping(release: Release) -> dict[str, Any]:
         raise _no_mapping("Equal values became different ones, or records were left out before the search")
     if recipe.recoding.parts is not None:
         raise _no_mapping("Single records or values were suppressed, which depends on the rows")
-    if recipe.schema.unit is not None:
-        raise no_people_error()
     if recipe.recoding.everything:
         raise UsageError("Every row was suppressed, so there is nothing to apply to other rows; ask for less.")
     schema = recipe.schema
@@ -138,6 +126,7 @@ def make_mapping(release: Release) -> dict[str, Any]:
         "sensitive": {name: _tree(recipe.trees.get(name)) for name in schema.sensitive},
         "class_attribute": schema.class_attribute,
         **({} if schema.weights is None else {"weights": schema.weights}),
+        **{str(schema.role(column)): column for column in schema.owners},
         "types": {name: str(kind) for name, kind in schema.types.items()},
         "missing": recipe.missing,
         "missing_sensitive": recipe.missing_sensitive,

@@ -103,6 +103,9 @@ def _losing(counted: Counted, solution: Solution) -> NDArray[np.bool_] | None:
     if left is None:
         return None
     losing = _suppressed(people, solution)
+    if solution.groups is not None and solution.groups.of_pairs is not None:
+        losing[people.members[solution.groups.of_pairs < 0]] = True
+        return losing
     losing[people.members[np.repeat(left == 0, people.of_tuples)]] = True
     return losing
 

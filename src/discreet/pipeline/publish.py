@@ -41,6 +41,10 @@ from discreet.runtime.plurals import units
 __all__ = ["Promises", "RowsToWrite", "kind_of", "publish", "write_rows"]
 
 
+_HELD_CELLS = 1 << 25
+"""Cells of recoded rows that are held between counting their people and writing them."""
+
+
 @dataclass(frozen=True, eq=False)
 class Promises:
     """What the audit of a release checks: privacy models, the columns they are about, the number of rows.
@@ -107,19 +111,32 @@ class Promises:
     def __deepcopy__(self, memo: Any) -> Promises:
         return self
 
-    def with_people(self, source: Source, recoding: Recoding) -> Promises:
-        """Return the promises with the people whose rows a recoding releases.
+    def with_people(self, rows: RowsToWrite, target: Target | None) -> tuple[Promises, RowsToWrite]:
+        """Return the promises with the people whose rows are released, and the rows to write.
 
-        They are counted in rows that are recoded once more, with the number of the person in them, and never written.
+        People are counted in rows recoded with the number of the person in them, which is never written. Where those
+        rows are written in the same form, they are held and not recoded again.
         """
-        if self.person is None or self.pseudonyms:
-            return self
+        source, recoding = rows.source, rows.recoding
+        if self.person is None or self.pseudonyms or source is None or recoding is None:
+            return self, rows
         kept = tuple(column for column in recoding.drop if column != self.person)
+        parts = [part for part in self.secrets if part in source.columns]
         with source.guard():
-            rows = source.recode(source.with_codes(replace(recoding, drop=kept)), to_text=True)
-            parts = [part for part in self.secrets if part in source.columns]
-            people = read_people(rows, self.quasi_identifiers, parts, self.person, self.rows)
-            return replace(self, people=people)
+            private = source.recode(source.with_codes(replace(recoding, drop=kept)), to_text=True)
+            held = None
+            if isinstance(private, pl.LazyFrame) and self._are_held(target, private):
+                private = held = private.collect(engine="streaming")
+            people = read_people(private, self.quasi_identifiers, parts, self.person, self.rows)
+        if held is not None:
+            rows = replace(rows, held=held.drop(self.person))
+        return replace(self, people=people), rows
+
+    def _are_held(self, target: Target | None, rows: pl.LazyFrame) -> bool:
+        """Whether rows that were recoded to count people are few enough to hold, and then written as they are."""
+        if not isinstance(target, Output) or not target.is_text or target.shuffle is None or self.rows is None:
+            return False
+        return self.rows * len(rows.collect_schema()) <= _HELD_CELLS
 
     def check(self, data: Any, categories: Sequence[str] = (), read_back: Any = None) -> Audit:
         """Audit a table; raise an error if it breaks a promise, or if the input changed meanwhile."""
@@ -139,7 +156,7 @@ class Promises:
             person=self.person if self.pseudonyms else None,
             people=self.people,
             unit=self.unit,
-            through=None if read_back is None else read_back.through,
+            as_read=None if read_back is None else read_back.as_read,
             weights=self.weights,
             population=self.population,
             read_back=read_back,
@@ -175,6 +192,8 @@ class RowsToWrite:
     source: Source | None = None
     recoding: Recoding | None = None
     frame: Any = None
+    held: pl.DataFrame | None = None
+    """The recoded rows, if they are in memory already."""
     for_spreadsheets: bool = False
     """Whether to put an apostrophe in front of text that begins like a formula."""
 
@@ -194,6 +213,8 @@ class RowsToWrite:
             return self.frame
         if self._in_database(target):
             return None
+        if self.held is not None:
+            return self.held.lazy()
         return self.source.recode(self.recoding, to_text=isinstance(target, Output) and target.is_text)
 
     def protected(self, released: Any) -> Any:
@@ -278,7 +299,7 @@ def kind_of(target: Target | None) -> Destination:
 
 def _publish(source: Source, recoding: Recoding, promises: Promises, target: Target | None, clock: Clock) -> Published:
     with clock("audit"):
-        promises = promises.with_people(source, recoding)
+        promises, rows = promises.with_people(RowsToWrite(source, recoding), target)
     if target is not None and target.shuffle is not None:
         recoding = source.with_codes(recoding)
         target = replace(target, shuffle=replace(target.shuffle, rows=promises.rows, coded=recoding.codes))
@@ -287,7 +308,7 @@ def _publish(source: Source, recoding: Recoding, promises: Promises, target: Tar
             table = source.collect(source.recode(recoding))
         with clock("audit"):
             return Published(table, promises.check(table), promises)
-    released, written, verdict = write_rows(RowsToWrite(source, recoding), promises, target, clock)
+    released, written, verdict = write_rows(replace(rows, recoding=recoding), promises, target, clock)
     if not source.read_again:
         return Published(released, verdict, promises)
     by_engine = released is None or relation_of(released) is not None

@@ -169,6 +169,8 @@ def _class_shares(groups: LocalRecoding, counted: Counted) -> tuple[GroupShares,
     size, part, hides = int(groups.group.max(initial=-1)) + 1, None, groups.attribute
     if groups.of_people is not None:
         return _shares_of_people(groups.of_people, counted, shown, size), tuple(kept)
+    if groups.of_pairs is not None:
+        return _shares_of_pairs(groups.of_pairs, counted, shown, size), tuple(kept)
     if hides is not None:
         groups, class_of, texts = _split_by_value(groups, counted)
         shown = {**{name: text.gather(class_of) for name, text in shown.items()}, hides: texts}
@@ -186,6 +188,22 @@ def _shares_of_people(group: IntArray, counted: Counted, shown: Mapping[str, pl.
     none = pl.DataFrame(schema={"tuple": pl.Int64, "place": pl.Int64, "group": pl.Int64})
     of_person = pl.Series(np.asarray(group, dtype=np.int64))
     return GroupShares({column: ValueMap(numbers, person)}, {column: person}, of_person, none, shown, size)
+
+
+def _shares_of_pairs(group: IntArray, counted: Counted, shown: Mapping[str, pl.Series], size: int) -> GroupShares:
+    """Return the classes of a local recoding that finds rows by their tuple and their person."""
+    assert counted.owners is not None
+    people, column, numbers = counted.owners.people, counted.owners.column, pl.Series(counted.owners.numbers)
+    codes = {name: ValueMap(domain.values, pl.Series(domain.codes)) for name, domain in counted.domains.items()}
+    codes[column] = ValueMap(numbers, pl.int_range(len(numbers), eager=True))
+    of_pair = np.repeat(np.arange(counted.table.tuples), people.of_tuples)
+    tuples = {name: pl.Series(counted.table.codes[number][of_pair]) for number, name in enumerate(counted.domains)}
+    for name, key in counted.sensitive_keys.items():
+        codes[name] = ValueMap(key.values, pl.Series(key.codes))
+        tuples[name] = pl.Series(key.of_tuples[of_pair])
+    tuples[column] = pl.Series(people.members.astype(np.int64))
+    none = pl.DataFrame(schema={"tuple": pl.Int64, "place": pl.Int64, "group": pl.Int64})
+    return GroupShares(codes, tuples, pl.Series(np.asarray(group, dtype=np.int64)), none, shown, size)
 
 
 def _split_by_value(groups: LocalRecoding, counted: Counted) -> tuple[LocalRecoding, IntArray, pl.Series]:

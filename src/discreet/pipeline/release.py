@@ -440,7 +440,9 @@ class Release:
 
         table, given = roles(self, original)
         facts = {**(known or {}), **columns}
-        return find(self, facts, original=table, unknown=hiding(self)["unknown"], **given)
+        rows, owners = with_owners(self, table, self.frame)
+        released = ReleasedPeople(rows, self.job) if owners and not self.job.get("pseudonyms") else self
+        return find(released, facts, original=table, unknown=hiding(self)["unknown"], **given)
 
     def _measured_tables(self, original: Any, only_released: bool) -> tuple[Any, Any, dict[str, Any]]:
         """Return the original table, the released one, and the roles of their columns."""

@@ -11,7 +11,7 @@ from discreet.job.files import files_at
 from discreet.job.settings import is_best
 from discreet.pipeline.anonymize import anonymize
 from discreet.pipeline.clock import Clock
-from discreet.pipeline.mapping import check_mapping, no_people_error
+from discreet.pipeline.mapping import check_mapping
 from discreet.pipeline.output import (
     TableOutput,
     TablesOutput,
@@ -94,8 +94,6 @@ def check_targets(job: Job, save_as: str | Path | None = None) -> None:
                 "A mapping needs a scheme that recodes equal values alike, which best may not take; name one, such as "
                 "subtree."
             )
-        if job.person is not None or job.household is not None:
-            raise no_people_error()
         check_mapping(written[-1], make_schemes(job.scheme), job.suppression)
     if save_as is not None:
         written.append(Path(save_as))

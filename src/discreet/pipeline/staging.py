@@ -258,6 +258,26 @@ class ReadBack:
             return self._merge(column, read)
         raise _merged_values_error(column, alike, self._format_name)
 
+    def as_read(self, values: Mapping[str, pl.Series]) -> dict[str, pl.Series]:
+        """Return the distinct values of some columns as readers find them, in the same order."""
+        found = {name: self._expected_as_read(name, own) for name, own in values.items()}
+        other = {name: own for name, own in values.items() if found[name] is None and len(own)}
+        back = self.through(_padded(list(other.values()))) if other else None
+        if back is not None:
+            back = back.sort(pl.col("number").cast(pl.Int64))
+            found |= {name: back[f"value{i}"].head(len(own)) for i, (name, own) in enumerate(other.items())}
+        return {name: values[name] if read is None else read for name, read in found.items()}
+
+    def _expected_as_read(self, column: str, values: pl.Series) -> pl.Series | None:
+        """Return the same for a column whose values were all expected; None if they were not, or are numbers."""
+        expected = self._expected.get(column)
+        if expected is None or values.dtype != pl.String or expected.dtype != pl.String or self._released is None:
+            return None
+        back = self._expected_back(column)
+        if back is None or not values.is_in(expected.implode(), nulls_equal=True).all():
+            return None
+        return values.replace_strict(expected, back, return_dtype=back.dtype)
+
     def _candidates(self, column: str) -> Iterator[tuple[pl.Series, pl.Series | None]]:
         """Yield released values of a column and what is read for each; None if they are read unchanged.
 
@@ -287,18 +307,23 @@ class ReadBack:
         return as_read_back(values, self._merged[column]) if column in self._merged else values
 
     def _back(self, columns: Sequence[pl.Series]) -> list[pl.Series | None]:
-        """Return what is read for each value, in the same order; short columns are padded with their last value."""
-        height = max(map(len, columns))
-        number = pl.Series("number", range(height), dtype=pl.Int64)
-        filled = [
-            values.gather(number.clip(upper_bound=len(values) - 1)) if len(values) < height else values
-            for values in columns
-        ]
-        back = self.through(pl.DataFrame([number, *(values.alias(f"value{i}") for i, values in enumerate(filled))]))
+        """Return what is read for each value, in the same order."""
+        back = self.through(_padded(columns))
         if back is None:
             return [None] * len(columns)
         back = back.sort(pl.col("number").cast(pl.Int64))
         return [_plain(back.get_column(f"value{i}").head(len(values))) for i, values in enumerate(columns)]
+
+
+def _padded(columns: Sequence[pl.Series]) -> pl.DataFrame:
+    """Return columns as one table with a ``number`` for each row; short ones are padded with their last value."""
+    height = max(map(len, columns))
+    number = pl.Series("number", range(height), dtype=pl.Int64)
+    filled = [
+        values.gather(number.clip(upper_bound=len(values) - 1)) if len(values) < height else values
+        for values in columns
+    ]
+    return pl.DataFrame([number, *(values.alias(f"value{i}") for i, values in enumerate(filled))])
 
 
 def _plain(values: pl.Series) -> pl.Series:

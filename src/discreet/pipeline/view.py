@@ -80,6 +80,11 @@ def create_view(
     if unknown not in get_args(UnknownInView):
         raise UsageError(f"unknown is one of {', '.join(get_args(UnknownInView))} for a view, not '{unknown}'.")
     recipe = read_mapping(mapping)
+    if "person" in recipe or "household" in recipe:
+        raise UsageError(
+            "The promises of the mapping count people, and a view counts rows; apply the mapping to make a table.",
+            topic="people",
+        )
     shuffled = Shuffle.of(order) is not None
     least, distinct = _counted_promises(recipe)
     source, name = _database_table(data), TableName.parse(view)

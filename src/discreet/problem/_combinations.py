@@ -12,6 +12,7 @@ from discreet.problem.costs import Cost
 from discreet.problem.privacy import PrivacyModel
 from discreet.problem.privacy.k_anonymity import KAnonymity
 from discreet.problem.schemes import Scheme
+from discreet.problem.schemes.local import Local
 from discreet.problem.suppression import Suppression
 from discreet.runtime.arguments import levels_by_column
 
@@ -55,6 +56,7 @@ def _check_people(
             "promises that count people",
             "one person may have several rows and values; choose none, a budget or class-records",
         )
+    _check_local_people(kind, schemes)
     profile = next((model for model in models if isinstance(model, KAnonymity) and model.profile), None)
     if profile is not None and kind.name != "none" and not kind.of_people:
         raise UnsupportedCombinationError(
@@ -88,6 +90,25 @@ def _check_people(
                 "people with several rows",
                 "it is not known how many people of the population have all of them; choose k",
             )
+
+
+def _check_local_people(kind: Suppression, schemes: Sequence[Scheme]) -> None:
+    """Refuse a budget of people if their rows may be in several groups, and of rows if they are in one."""
+    local = next((scheme for scheme in schemes if isinstance(scheme, Local)), None)
+    if local is None or not kind.is_budget:
+        return
+    if local.people == "apart" and kind.of_people:
+        raise UnsupportedCombinationError(
+            f"The suppression {kind.text}",
+            "local recoding that puts the rows of a person into several groups",
+            f"choose a budget of rows as in {kind.text.removesuffix(')')}, of=rows)",
+        )
+    if local.people == "together" and not kind.of_people:
+        raise UnsupportedCombinationError(
+            f"The suppression {kind.text}",
+            "local recoding that keeps all rows of a person together",
+            "choose a budget of people as in budget(5%), or local(people=apart)",
+        )
 
 
 def _check_hierarchy(table: CountTable, cost: Cost, schemes: Sequence[Scheme]) -> None:

@@ -16,6 +16,7 @@ from discreet.report.key_sets import unprotected
 from discreet.report.notes import Caution, handed_over
 from discreet.report.numbers import LEAST_ROWS, percent, rounded_percent
 from discreet.report.small_counts import LeftOut
+from discreet.report.units import counted_as
 from discreet.runtime.notebook_html import card, findings
 from discreet.runtime.plurals import amount, unit_amount, units
 
@@ -155,20 +156,20 @@ def _secrets(release: Release) -> Iterator[VerdictSentence]:
                 f"Suppressed values of '{found.column}' can only be one value in {where} and so are known for certain; "
                 "choose violating-values(hide=ambiguous) or class-values.",
             )
-        yield from _secret(found)
+        yield from _secret(found, counted_as(release))
 
 
-def _secret(found: AttributeDisclosure) -> Iterator[VerdictSentence]:
+def _secret(found: AttributeDisclosure, who: str) -> Iterator[VerdictSentence]:
     guess = f"; in the whole release {_share(found.usual)} have that value"
     inferred = f"'{found.column}' can be inferred with {percent(found.highest)} certainty"
     if found.highest >= _SURE:
         if found.certain:
-            text = f"'{found.column}' is known for certain for {_share(found.certain)} of the people"
+            text = f"'{found.column}' is known for certain for {_share(found.certain)} of the {who}"
         else:
-            text = f"{inferred} for some people"
+            text = f"{inferred} for some {who}"
         yield VerdictSentence("danger", f"{text}{guess}.")
     elif found.highest >= _LIKELY:
-        yield VerdictSentence("caution", f"{inferred} for some people{guess}.")
+        yield VerdictSentence("caution", f"{inferred} for some {who}{guess}.")
     elif found.highest:
         yield VerdictSentence("ok", f"{inferred} at most.")
     else:
@@ -183,7 +184,7 @@ def _class_sizes(release: Release) -> Iterator[VerdictSentence]:
     smallest = release.audit.smallest_class
     others = amount(smallest - 1, "other")
     unit = release.audit.unit
-    who = "people" if release.audit.people is None else units(unit)
+    who = counted_as(release)
     by_key_sets = unprotected(release) if smallest < _SMALL else None
     if by_key_sets is not None:
         yield VerdictSentence("caution", by_key_sets)

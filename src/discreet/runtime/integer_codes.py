@@ -52,12 +52,18 @@ def compact(key: Ints, span: int) -> tuple[Int64s, int]:
     return number[key], int(number[-1]) + 1
 
 
-def distinct(keys: Ints) -> Int64s:
+def distinct(keys: Ints, span: int | None = None) -> Int64s:
     """Return the distinct keys in order; ten times as fast as :func:`numpy.unique` alone, which hashes them.
 
-    >>> distinct(np.array([7, 2, 7]))
-    array([2, 7])
+    Keys that are known to be below a small ``span`` are not even sorted.
+
+    >>> distinct(np.array([7, 2, 7])), distinct(np.array([7, 2, 7]), span=8)
+    (array([2, 7]), array([2, 7]))
     """
+    if span is not None and span <= max(_DIRECT, 8 * keys.size):
+        occurs = np.zeros(span, dtype=np.bool_)
+        occurs[keys] = True
+        return np.flatnonzero(occurs)
     ordered: Int64s = np.sort(keys).astype(np.int64, copy=False)
     first = np.ones(ordered.size, dtype=np.bool_)
     first[1:] = ordered[1:] != ordered[:-1]

@@ -88,6 +88,8 @@ _FIELDS: Mapping[str, Callable[[Any], bool]] = {
 _OPTIONAL: Mapping[str, Callable[[Any], bool]] = {
     "keep": lambda value: _list(_text)(value) and len(set(value)) == len(value),
     "weights": _text,
+    "person": _text,
+    "household": _text,
     "missing_sensitive": lambda value: _text(value) and value in _MISSING_SENSITIVE,
 }
 

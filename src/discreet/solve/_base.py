@@ -182,7 +182,8 @@ class LocalRecoding:
     ``covers`` has for each attribute what covers the values of each group, and ``show`` is what is published: the
     ``cover`` itself, or a single value, the ``mean``, ``median`` or ``mode`` of the group. If sensitive values are
     suppressed, rows of the ``hidden`` entries stay and lose their value of the sensitive ``attribute``. If promises
-    count people, ``of_people`` is the group of each person, with all rows.
+    count people, ``of_people`` is the group of each person, with all rows; or, if rows of a person may be in several,
+    ``of_pairs`` that of each pair of tuple and person.
     """
 
     tuple: IntArray
@@ -193,6 +194,7 @@ class LocalRecoding:
     hidden: NDArray[np.bool_] | None = None
     attribute: str | None = None
     of_people: IntArray | None = None
+    of_pairs: IntArray | None = None
 
 
 class SearchStats(TypedDict, total=False):

@@ -190,7 +190,9 @@ class Gatherer:
             return np.concatenate(rows, axis=1) if len(rows) == len(columns) else None
 
         return ClassArrays(
-            histograms=[dense(h, table.tuples) for h in [*self.watched, *self.joint]] if self.dense else [],
+            histograms=[*(dense(h, table.tuples) for h in [*self.watched, *self.joint]), *self._of_people()]
+            if self.dense
+            else [],
             labels=dense(table.labels, table.tuples) if table.labels is not None and "labels" in self.needs else None,
             low=codes,
             high=codes,
@@ -208,6 +210,13 @@ class Gatherer:
             offsets=sums(cost.leaf_offset),
         )
 
+    def _of_people(self) -> list[IntArray]:
+        """Return the people of tuples by each sensitive value, and their totals, if these add up."""
+        if self.counter is None or not self.counter.people.constant:
+            return []
+        histograms = [self.table.units.sensitive[name] for name in self.counter.columns]
+        return [*(dense(h, self.table.tuples) for h in histograms), np.column_stack(self.counter.totals)]
+
     def portions(
         self, grouping: Grouping, rolled: ClassArrays, released: Released | None = None
     ) -> Iterator[tuple[slice, Classes]]:
@@ -220,7 +229,7 @@ class Gatherer:
         if self.dense:
             whole = slice(0, count)
             classes = self.classes(grouping, rolled, released, whole, rolled.histograms, people)
-            yield whole, self._in_people(classes, grouping, whole)
+            yield whole, self._in_people(classes, grouping, whole, rolled.histograms[len(self.watched + self.joint) :])
             return
         entries = [_by_class(h, grouping.ids) for h in [*self.watched, *self.joint]]
         for begin in range(0, count, self.at_once):
@@ -229,11 +238,14 @@ class Gatherer:
             classes = self.classes(grouping, rolled, released, part, counts, people)
             yield part, self._in_people(classes, grouping, part)
 
-    def _in_people(self, classes: Classes, grouping: Grouping, part: slice) -> Classes:
-        """Return classes with what models see of them, if promises count people."""
+    def _in_people(self, classes: Classes, grouping: Grouping, part: slice, sums: Sequence[IntArray] = ()) -> Classes:
+        """Return classes with what models see of them, if promises count people; ``sums`` are those of all tuples."""
         if self.counter is None:
             return classes
-        people = self.counter.classes(grouping.tuple_ids, part)
+        if sums:
+            people = self.counter.from_sums(sums[:-1], list(sums[-1].T))
+        else:
+            people = self.counter.classes(grouping.tuple_ids, part)
         return replace(classes, people=replace(people, population=classes.population))
 
     def with_people(self, classes: Classes, tuples: IntArray, owner: IntArray) -> Classes:

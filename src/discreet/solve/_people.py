@@ -60,15 +60,23 @@ class PeopleCounter:
 
     def __init__(self, table: CountTable, people: People, columns: Iterable[str] = ()) -> None:
         self.table, self.people = table, people
-        order = np.argsort(people.members, kind="stable")
-        self.person = people.members[order].astype(np.int32)
-        self.tuples = np.repeat(np.arange(table.tuples, dtype=np.int32), np.diff(people.offsets))[order]
-        self.rows = people.rows[order].astype(np.int64)
+        self.columns = list(columns)
+        self.person = people.members.astype(np.int32, copy=False)
+        self.tuples = _owners(people.offsets)
+        self.rows = people.rows.astype(np.int64, copy=False)
+        if (np.diff(self.person) < 0).any():
+            order = np.argsort(self.person, kind="stable")
+            self.person, self.tuples, self.rows = self.person[order], self.tuples[order], self.rows[order]
         self._offsets = people.offsets.astype(np.int64, copy=False)
         self._members = people.members.astype(np.int64, copy=False)
         self._stamp, self._last = 0, dict[str, NDArray[np.int64]]()
         self.first = np.searchsorted(self.person, np.arange(people.count + 1)).astype(np.int64)
-        self.values = {name: _ByPerson(people.sensitive[name], table.sensitive[name].cardinality) for name in columns}
+
+    @cached_property
+    def values(self) -> dict[str, _ByPerson]:
+        """Who has which value of each sensitive column."""
+        widths = {name: self.table.sensitive[name].cardinality for name in self.columns}
+        return {name: _ByPerson(self.people.sensitive[name], width) for name, width in widths.items()}
 
     @cached_property
     def everybody(self) -> _Mask:
@@ -82,6 +90,8 @@ class PeopleCounter:
 
     def classes(self, ids: IntArray, part: slice, alive: _Mask | None = None) -> Classes:
         """Return a part of the classes as models see them, given the class of each tuple."""
+        if alive is None and self.people.constant:
+            return self._added_up(ids, part)
         alive = self.everybody if alive is None else alive
         units = self.table.units
         sensitive, known = {}, {}
@@ -90,6 +100,46 @@ class PeopleCounter:
             if units.sensitive[name].overlaps:
                 known[name] = _counted(entries.person, entries.tuples, ids, alive, part)
         return Classes(units, self.sizes(ids, part, alive), sensitive=sensitive, known=known)
+
+    def _added_up(self, ids: IntArray, part: slice) -> Classes:
+        """Return the same where everybody has one tuple, so that numbers of people add up."""
+        count = part.stop - part.start
+        here = np.flatnonzero((ids >= part.start) & (ids < part.stop))
+        of_class = ids[here].astype(np.int64) - part.start
+        values, totals = [], [add_up(of_class, each[here], count) for each in self.totals]
+        for name in self.columns:
+            histogram, width = self.table.units.sensitive[name], max(self.table.units.sensitive[name].cardinality, 1)
+            length = np.diff(histogram.offsets)[here]
+            entry = np.repeat(histogram.offsets[:-1][here] - np.cumsum(length) + length, length)
+            entry += np.arange(entry.size)
+            cell = np.repeat(of_class, length) * width + histogram.values[entry]
+            values.append(add_up(cell, histogram.counts[entry], count * width).reshape(count, width))
+        return self.from_sums(values, totals)
+
+    @cached_property
+    def totals(self) -> list[NDArray[np.int64]]:
+        """The people of each tuple, and those with a known value of each column in which people may have several.
+
+        Where everybody has one tuple, they add up to those of a class.
+        """
+        overlapping = [name for name in self.columns if self.table.units.sensitive[name].overlaps]
+        return [self.table.units.weights, *map(self._known, overlapping)]
+
+    def from_sums(self, values: Sequence[IntArray], totals: Sequence[NDArray[np.int64]]) -> Classes:
+        """Return classes, given the people with each value of each column (c, v), and the :attr:`totals` of each."""
+        overlapping = [name for name in self.columns if self.table.units.sensitive[name].overlaps]
+        return Classes(
+            self.table.units,
+            totals[0],
+            sensitive=dict(zip(self.columns, values, strict=True)),
+            known=dict(zip(overlapping, totals[1:], strict=True)),
+        )
+
+    def _known(self, name: str) -> NDArray[np.int64]:
+        """Return how many people of each tuple have a known value of a column, where everybody has one tuple."""
+        has = np.zeros(self.people.count, dtype=np.bool_)
+        has[self.people.sensitive[name].people] = True
+        return np.bincount(self.tuples[has[self.person]], minlength=self.table.tuples)
 
     def classes_of(self, tuples: IntArray, owner: IntArray, count: int) -> Classes:
         """Return ``count`` classes as models see them, given tuples with the class of each, class by class.
@@ -204,7 +254,7 @@ class _ByPerson:
 
     def __init__(self, values: PersonValues, width: int) -> None:
         order = np.argsort(values.people, kind="stable")
-        owner = np.repeat(np.arange(values.offsets.size - 1), np.diff(values.offsets))[order]
+        owner = _owners(values.offsets)[order].astype(np.int64)
         self.width = max(width, 1)
         self.entries = ValueEntries(
             values.offsets.astype(np.int64), values.people.astype(np.int64), values.values.astype(np.int64)
@@ -219,6 +269,11 @@ class _ByPerson:
         last = np.full(count.shape, -1, dtype=np.int32)
         count_values(self.person, self.cell, ids.astype(np.int32, copy=False), alive, part.start, last, count)
         return count
+
+
+def _owners(offsets: IntArray) -> NDArray[np.int32]:
+    """Return the tuple of each entry, given where those of each tuple begin."""
+    return np.repeat(np.arange(offsets.size - 1, dtype=np.int32), np.diff(offsets))
 
 
 def _counted(

@@ -97,8 +97,9 @@ def _read(folder: Path, name: str) -> dict[str, Any]:
 
 
 def _sizes(folder: Path, column: str | None, width: float) -> dict[str, Any]:
-    sizes = _read(folder, "result.json")["class_sizes"]
-    return {"svg": size_range_chart(sizes["edges"], (sizes["before"], sizes["after"]), 0, width)}
+    result = _read(folder, "result.json")
+    sizes, who = result["class_sizes"], result.get("counted_as", "people")
+    return {"svg": size_range_chart(sizes["edges"], (sizes["before"], sizes["after"]), 0, width, who)}
 
 
 def _column(folder: Path, column: str | None, width: float) -> dict[str, Any]:
@@ -110,7 +111,7 @@ def _column(folder: Path, column: str | None, width: float) -> dict[str, Any]:
     released = _released_column(attribute["cut"])
     drawn = [spread_chart(released, width)]
     if released.bars and (not drawn[0] or released.after is None):
-        drawn.append(bar_chart(released, result["released"], width))
+        drawn.append(bar_chart(released, result["released"], width, result.get("values_of", "people")))
     return {"svg": "".join(drawn), "tree": tree_chart(released, width), "detail": attribute["cut"]["detail"]}
 
 

@@ -42,6 +42,7 @@ def find_person(run: Run, known: Any, width: int) -> dict[str, Any]:
         mapping=mapping,
         sensitive=arguments["sensitive"],
         types=arguments["types"],
+        person=job.person or job.household,
     )
     return {**person.to_dict(), "charts": {each.column: _chart(each, width) for each in person.learnt}}
 

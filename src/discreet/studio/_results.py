@@ -18,6 +18,7 @@ from discreet.problem import PRIVACY
 from discreet.report.class_sizes import ClassSizes, edges_for
 from discreet.report.numbers import number_text
 from discreet.report.plain_labels import plain_label
+from discreet.report.units import counted_as, values_of
 from discreet.runtime.text_form import format_text
 from discreet.schema import Domain, infer_type, make_domain, text_of
 from discreet.studio._lattice import steps
@@ -70,6 +71,8 @@ def release_result(release: Release, job: Job, rows: Path, released: Path, formu
         "normalized_cost": release.normalized_cost,
         "rows": release.n + release.dropped_missing,
         "released": release.audit.rows,
+        "counted_as": counted_as(release),
+        "values_of": values_of(release),
         "suppressed": release.suppressed,
         "suppressed_values": release.suppressed_values,
         "dropped_missing": release.dropped_missing,

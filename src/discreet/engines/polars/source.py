@@ -78,9 +78,9 @@ class InMemorySource(ABC):
     def number_people(self, columns: Sequence[str]) -> None:
         """Replace the values of columns that say whose row it is by numbers; the given frame is not modified."""
 
-    def rows(self, columns: Sequence[str]) -> pl.DataFrame | None:
+    def rows(self, columns: Sequence[str], *, few_equal: bool = False) -> pl.DataFrame | None:
         """Return some columns of all rows if there are few, with text of few values as categories."""
-        if len(self.frame) > MOST_ROWS:
+        if len(self.frame) > _most_rows(few_equal):
             return None
         plain = self.to_polars(columns).rechunk()
         table = with_categories(plain)
@@ -253,11 +253,11 @@ class FileSource:
             plan = numbered(plan, column, people)
         return plan
 
-    def rows(self, columns: Sequence[str]) -> pl.DataFrame | None:
+    def rows(self, columns: Sequence[str], *, few_equal: bool = False) -> pl.DataFrame | None:
         """Return some columns of all rows if they are held and few, with text of few values as categories."""
         with self.guard():
             table = self._hold()
-        if table is None or table.height > MOST_ROWS:
+        if table is None or table.height > _most_rows(few_equal):
             return None
         return compared(pl.DataFrame([table[column] for column in columns]))
 
@@ -337,6 +337,11 @@ class FileSource:
         if self.file.dialect is not None and held[self.file.last].null_count():
             self.file.check_rows()
         return held
+
+
+def _most_rows(few_equal: bool) -> int:
+    """Return how many rows are encoded before equal ones are counted; more of them if ``few_equal`` rows are likely."""
+    return MOST_ROWS << 4 if few_equal else MOST_ROWS
 
 
 def _streamed(plan: pl.LazyFrame) -> pl.DataFrame:

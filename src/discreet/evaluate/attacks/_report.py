@@ -15,6 +15,7 @@ from discreet.evaluate.attacks.linkage import Linkage
 from discreet.evaluate.attacks.minimality import Minimality
 from discreet.evaluate.evidence import Evidence, Profile, make_evidence
 from discreet.runtime.notebook_html import card, note_list, table
+from discreet.runtime.plurals import unit_amount
 
 __all__ = ["AttackReport"]
 
@@ -46,10 +47,12 @@ class AttackReport:
     attackers: Mapping[str, float | None] = field(default_factory=dict)
     """The risk that rows are picked: the highest for a ``prosecutor`` and, with a population, for a ``journalist``; on
     average for a ``marketer``."""
+    unit: str = "person"
+    """What is attacked: a ``person``, or a ``row`` if people may have several."""
 
     @property
     def original_rows(self) -> int:
-        """The number of people who were attacked."""
+        """The number of people, or rows, that were attacked."""
         return self.linkage.records
 
     def __getitem__(self, attack: str) -> AttackResult:
@@ -79,6 +82,7 @@ class AttackReport:
             "minimality": {column: [asdict(each) for each in found] for column, found in self.minimality.items()},
             "results": {name: [each.to_dict() for each in found] for name, found in self.results.items()},
             "attackers": dict(self.attackers),
+            "unit": self.unit,
             "notes": list(self.notes),
         }
 
@@ -108,7 +112,8 @@ class AttackReport:
         link = self.linkage
         lines += [
             "",
-            f"Of {link.records:,} people, {link.matched:.1%} match a released row, {link.singled_out:.1%} exactly one.",
+            f"Of {unit_amount(link.records, self.unit)}, {link.matched:.1%} match a released row, "
+            f"{link.singled_out:.1%} exactly one.",
         ]
         if self.worst:
             lines.append("! means better than the naive guess and the control group, beyond chance.")

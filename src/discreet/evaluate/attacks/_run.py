@@ -24,6 +24,11 @@ from discreet.problem.hidden_values import HidingClasses
 
 __all__ = ["attacks"]
 
+_BY_ROW = (
+    "Attacks are tried on rows, of which a person may have several: each is attacked by itself, and only the row "
+    "itself counts as found. The risk counts people."
+)
+
 
 def attacks(
     original: Any,
@@ -40,6 +45,7 @@ def attacks(
     control: Any = None,
     population: Any = None,
     earlier: Any = (),
+    person: str | None = None,
     only: str | Attack | Sequence[str | Attack] | None = None,
     seed: int = 0,
 ) -> AttackReport:
@@ -78,6 +84,9 @@ def attacks(
         The people the original table was drawn from, with its quasi-identifiers, for ``membership``.
     earlier
         Other releases of the same or overlapping people, for ``composition``: one, or a list.
+    person
+        The column that says whose row it is, if people may have several. Attacks are tried on rows, which the report
+        then says.
     only
         The attacks to run, by name; by default all that come with discreet.
     seed
@@ -116,6 +125,7 @@ def attacks(
         earlier=tuple(earlier) if isinstance(earlier, list | tuple) else (earlier,),
     )
     found, notes = _minimality(target)
+    several = bool(person or given.job.get("person") or given.job.get("household"))
     values = list(target.values.values())
     return AttackReport(
         linkage=link(before, after, target.candidates, values, seed),
@@ -126,7 +136,12 @@ def attacks(
             for matched in values
         },
         minimality=found,
-        notes=(*notes, *([] if unknown is not None else marks_assumed(after, columns, hiding))),
+        notes=(
+            *notes,
+            *([] if unknown is not None else marks_assumed(after, columns, hiding)),
+            *([_BY_ROW] if several else []),
+        ),
+        unit="row" if several else "person",
         results={attack.name: _run(attack, target) for attack in chosen},
         attackers=_attackers(target),
     )

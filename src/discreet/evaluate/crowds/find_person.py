@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from discreet.evaluate.crowds.report import FoundPerson, LearntColumn, LearntVal
 from discreet.evaluate.inputs import EvaluationInput
 from discreet.evaluate.released_as import with_mapping
 from discreet.evaluate.sensitive import SensitiveColumn
-from discreet.runtime.integer_codes import add_up
+from discreet.runtime.integer_codes import add_up, distinct
 from discreet.schema import parts_of
 
 __all__ = ["find"]
@@ -35,11 +35,12 @@ def find(
     sensitive: str | Sequence[str] | Mapping[str, Any] | None = None,
     types: Mapping[str, Any] | None = None,
     unknown: str | None = None,
+    person: str | None = None,
 ) -> FoundPerson:
     """Look for a person as a neighbour would: count who matches what is known, and what that tells.
 
-    With the ``original`` table the result is for the owner of the data: it has exact counts of original rows. Without
-    it, it says what everybody who has the release can find.
+    With the ``original`` table the result is for the owner of the data: it has exact counts of original rows, or
+    people. Without it, it says what everybody who has the release can find.
 
     Parameters
     ----------
@@ -62,6 +63,9 @@ def find(
     unknown
         What marks a suppressed sensitive value, by default ``"*"`` where a sensitive column has it. With ``""`` nothing
         does.
+    person
+        The column that says whose row it is, where people may have several rows. People are counted in the tables that
+        have the column, and rows in others. A release knows its own.
 
     >>> import polars as pl
     >>> people = pl.DataFrame({"age": [31, 34, 38, 52], "ill": ["flu", "flu", "hiv", "flu"]})
@@ -83,35 +87,70 @@ def find(
     first = None if original is None else open_source(original)
     _check_columns(names, table, first)
     given = EvaluationInput.make(data, roles, sensitive, types)
-    after = read_classes(table, names)
-    before = None if first is None else read_classes(first, names)
+    whose = _Whose.of(person, job or {}, table, first)
+    after = whose.read(table, names)
+    before = None if first is None else whose.read(first, names)
     matches = [_match(fact, i, before, after, given) for i, fact in enumerate(facts)]
     crowds = _Crowds(matches)
     with_role = {part for name in (*given.names, *given.secrets) for part in parts_of(name, table.columns)}
-    unchanged = [column for column in table.columns if column not in {*names, *with_role}]
+    unchanged = [column for column in table.columns if column not in {*names, *with_role, *whose.columns}]
     learnt = [column for column in (*given.secrets, *unchanged[:_MOST_UNCHANGED]) if column not in names]
     hiding = given.hiding(None, None)
     found = []
     for column in learnt:
-        own = read_classes(table, names, [column])
+        own = whose.read(table, names, [column])
         secret = column in given.secrets
         mark = hiding.mark(own, column, unknown) if secret else UNKNOWN
-        both = None if first is None or column not in first.columns else read_classes(first, names, [column])
+        both = None if first is None or column not in first.columns else whose.read(first, names, [column])
         read = SensitiveColumn(column, unknown=mark)
         found.append(LearntColumn(column, secret, crowds.values(read, both, own)))
     notes = []
     if len(unchanged) > _MOST_UNCHANGED:
         notes.append(f"{len(unchanged) - _MOST_UNCHANGED} further columns are released unchanged and not shown here.")
-    if (job or {}).get("person"):
-        notes.append("Rows are counted; a person may have several.")
+    if whose.counted and after.owners is None:
+        notes.append("In the release rows are counted, as it does not say whose they are; a person may have several.")
     return FoundPerson(
         known={fact.column: fact.text for fact in facts},
-        before=None if before is None else int(before.sizes[crowds.before(before)].sum()),
-        after=int(after.sizes[crowds.after(after)].sum()),
-        rows=after.rows,
+        before=None if before is None else _size(before, crowds.before(before)),
+        after=_size(after, crowds.after(after)),
+        rows=int(after.count.sum()),
+        unit_before="row" if before is None or before.owners is None else whose.unit,
+        unit_after="row" if after.owners is None else whose.unit,
+        several_rows=whose.counted,
         learnt=tuple(each for each in found if each.values),
         notes=tuple(notes),
     )
+
+
+class _Whose(NamedTuple):
+    """Whether people are counted, and the columns that say whose rows they are."""
+
+    person: str | None
+    columns: tuple[str, ...]
+    counted: bool
+    unit: str
+
+    @classmethod
+    def of(cls, person: str | None, job: Mapping[str, Any], table: Source, original: Source | None) -> _Whose:
+        """Take the column that was given, or else that of the release."""
+        there = {*table.columns, *([] if original is None else original.columns)}
+        if person is not None and person not in there:
+            raise MissingColumnError(person, sorted(there))
+        known = [str(job[role]) for role in ("person", "household") if job.get(role)]
+        column = person or next((name for name in known if name in there), None)
+        unit = "household" if column is not None and column == job.get("household") else "person"
+        return cls(column, tuple(name for name in {*known, column} if name is not None), bool(person or known), unit)
+
+    def read(self, table: Source, names: Sequence[str], sensitive: Sequence[str] = ()) -> CountedClasses:
+        """Count a table, in people if it has the column."""
+        return read_classes(table, names, sensitive, person=self.person if self.person in table.columns else None)
+
+
+def _size(classes: CountedClasses, crowd: Mask) -> int:
+    """Return the rows of a crowd, or the people who have any of them."""
+    if classes.owners is None:
+        return int(classes.sizes[crowd].sum())
+    return int(distinct(classes.owners.person[crowd[classes.group]]).size)
 
 
 def _facts(known: Any) -> list[Fact]:
@@ -196,15 +235,16 @@ def _all(masks: Sequence[Mask | None], classes: CountedClasses) -> Mask:
 
 
 def _shares(column: SensitiveColumn, classes: CountedClasses, crowd: Mask) -> dict[str | None, float]:
-    """Return the share of each value in a crowd; missing and suppressed values are None."""
-    group, value, count = classes.histogram(column.name)
-    there = crowd[group]
-    texts = classes.texts(column.name)
-    rows = add_up(value[there], count[there], len(texts))
-    total = int(rows.sum())
-    shares: dict[str | None, float] = {}
-    for text, number in zip(texts.to_list(), rows.tolist(), strict=True):
-        if number:
-            name = None if text == column.unknown else text
-            shares[name] = shares.get(name, 0.0) + number / total
-    return shares
+    """Return the share of a crowd that has each value; missing and suppressed values are None."""
+    texts = [None if text == column.unknown else text for text in classes.texts(column.name).to_list()]
+    names = list(dict.fromkeys(texts))
+    there = crowd[classes.group]
+    value = np.array([names.index(text) for text in texts], dtype=np.int64)[classes.secret[column.name][there]]
+    if classes.owners is None:
+        having = add_up(value, classes.count[there], len(names))
+        total = int(having.sum())
+    else:
+        person = classes.owners.person[there]
+        having = np.bincount(distinct(person * len(names) + value) % len(names), minlength=len(names))
+        total = int(distinct(person).size)
+    return {name: number / total for name, number in zip(names, having.tolist(), strict=True) if number}

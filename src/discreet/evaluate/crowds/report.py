@@ -8,7 +8,7 @@ from html import escape
 from typing import Any, Literal
 
 from discreet.runtime.notebook_html import card, figures, note_list, table
-from discreet.runtime.plurals import amount
+from discreet.runtime.plurals import amount, unit_amount, units
 
 __all__ = ["FoundPerson", "LearntColumn", "LearntValue", "Side"]
 
@@ -60,19 +60,25 @@ class FoundPerson:
     known: Mapping[str, str]
     """What is known about the person: column and value."""
     before: int | None
-    """The rows of the original table that match; None if that was not given."""
+    """The rows, or people, of the original table that match; None if that was not given."""
     after: int
-    """The rows of the release that may be the person's."""
+    """The rows of the release that may be the person's, or the people who may be the person."""
     rows: int
     """The rows of the release."""
     learnt: tuple[LearntColumn, ...]
     """What the crowd tells about the other columns: the sensitive ones, then those released unchanged."""
     notes: tuple[str, ...] = ()
     """What to know when reading this."""
+    unit_before: str = "row"
+    """What ``before`` counts: ``row`` or ``person``."""
+    unit_after: str = "row"
+    """What ``after`` counts."""
+    several_rows: bool = False
+    """Whether a person may have several rows."""
 
     @property
     def found(self) -> bool:
-        """Whether a single row is left, so that everything released about the person is known."""
+        """Whether a single row or person is left, so that everything released about the person is known."""
         return self.after == 1
 
     @property
@@ -86,15 +92,18 @@ class FoundPerson:
         return (*self._crowds(), *self._secrets())
 
     def _crowds(self) -> list[str]:
-        others = {0: "nobody", 1: "one row"}.get(self.after, f"{self.after:,} rows")
+        others = unit_amount(self.after, self.unit_after)
         lines = []
         if self.before is not None:
-            lines.append(f"In the original table {_match(self.before)} this.")
+            lines.append(f"In the original table {_match(self.before, self.unit_before)} this.")
         if self.after == 0:
             out = "the person was left out of the release" if self.before else "no such person is in the tables"
             lines.append(f"In the release nobody can be this person{'' if self.before is None else f': {out}'}.")
         elif self.after == 1:
-            lines.append("In the release only one row can be this person: whoever knows this has found them.")
+            one = f"only one {self.unit_after} can be this person"
+            lines.append(f"In the release {one}: whoever knows this has found them.")
+        elif self.several_rows and self.unit_after == "row":
+            lines.append(f"In the release {others} can be of this person.")
         else:
             lines.append(f"In the release {others} can be this person: a guess is right 1 time in {self.after:,}.")
         return lines
@@ -118,6 +127,8 @@ class FoundPerson:
             "before": self.before,
             "after": self.after,
             "rows": self.rows,
+            "unit_before": self.unit_before,
+            "unit_after": self.unit_after,
             "found": self.found,
             "sentences": list(self.sentences),
             "learnt": [asdict(each) | {"certainty": each.certainty} for each in self.learnt],
@@ -143,8 +154,11 @@ class FoundPerson:
 
     def _repr_html_(self) -> str:
         danger = self.found or any(each.sensitive for each in self.certain)
-        original = [] if self.before is None else [("in the original table", f"{self.before:,}", "rows match")]
-        crowds = [*original, ("in the release", f"{self.after:,}", f"of {self.rows:,} rows can be this person")]
+        original = []
+        if self.before is not None:
+            original.append(("in the original table", f"{self.before:,}", f"{units(self.unit_before)} match"))
+        among = f"of {self.rows:,} rows" if self.unit_after == "row" else units(self.unit_after)
+        crowds = [*original, ("in the release", f"{self.after:,}", f"{among} can be this person")]
         known = ", ".join(f"{column} = {value}" for column, value in self.known.items())
         level = "danger" if danger else "caution" if self.certain else "ok"
         sentences = "".join(f"<p>{escape(sentence)}</p>" for sentence in self.sentences)
@@ -170,8 +184,8 @@ class FoundPerson:
         return self.summary()
 
 
-def _match(rows: int) -> str:
-    return {0: "no row matches", 1: "one row matches"}.get(rows, f"{rows:,} rows match")
+def _match(count: int, unit: str) -> str:
+    return {0: f"no {unit} matches", 1: f"one {unit} matches"}.get(count, f"{unit_amount(count, unit)} match")
 
 
 def _name(value: LearntValue) -> str:

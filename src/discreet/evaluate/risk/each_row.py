@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from discreet.counts import FloatArray
 from discreet.engines import UNKNOWN, open_source
 from discreet.errors import MissingColumnError, UsageError
-from discreet.evaluate.classes import CountedClasses, read_classes
+from discreet.evaluate.classes import CountedClasses, any_found, read_classes
 from discreet.evaluate.inputs import EvaluationInput
 from discreet.evaluate.released_as import with_mapping
 from discreet.evaluate.risk.combinations import column_risk
@@ -98,9 +98,11 @@ def household_risk(risks: pl.Series, household: pl.Series) -> pl.Series:
     >>> household_risk(pl.Series([0.5, 0.5, 0.1]), pl.Series(["a", "a", None])).to_list()
     [0.75, 0.75, 0.1]
     """
-    together = 1 - (1 - pl.col("risk")).product().over("household")
-    found = pl.when(pl.col("household").is_null()).then("risk").otherwise(together)
-    return pl.DataFrame({"risk": risks, "household": household}).select(household=found).to_series()
+    found, known = risks.to_numpy().copy(), household.is_not_null().to_numpy()
+    if known.any():
+        number = household.drop_nulls().rank("dense").to_numpy().astype(np.int64) - 1
+        found[known] = any_found(number, 1 - found[known])[number]
+    return pl.Series("household", found)
 
 
 @dataclass(frozen=True, eq=False)

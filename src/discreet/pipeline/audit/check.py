@@ -18,7 +18,7 @@ from discreet.errors import Argument, UsageError
 from discreet.pipeline.audit.classes import ReleasedClasses, read_classes
 from discreet.pipeline.audit.key_sets import measure_key_sets
 from discreet.pipeline.audit.matches import count_matches
-from discreet.pipeline.audit.people import RowOwners
+from discreet.pipeline.audit.people import AsRead, RowOwners
 from discreet.pipeline.audit.population import AuditedPopulation
 from discreet.pipeline.audit.readers import open_table
 from discreet.pipeline.audit.reference import ReferenceValues, make_reference, missing_values, original_counts
@@ -131,8 +131,8 @@ class AuditRequest:
     """Whose rows they are, if the table does not say."""
     unit: str = "person"
     """What is counted if it is not rows: ``person`` or ``household``."""
-    through: Callable[[pl.DataFrame], pl.DataFrame | None] | None = None
-    """Writes a small table in the format of the output and reads it; None if nothing changes."""
+    as_read: AsRead | None = None
+    """Returns values as readers of the output find them; None if nothing changes."""
     weights: str | None = None
     population: Any = None
     """The population table, or a mapping from ``"counted"`` to one counted by the quasi-identifiers."""
@@ -165,7 +165,7 @@ class AuditRequest:
         measured = {**attributes, **{name: _parts(name, table.columns) for name in self.certainty_of}}
         classes = read_classes(table, columns, measured, weights, self.person)
         if self.people is not None:
-            classes = self.people.joined(classes, columns, measured, self.through)
+            classes = self.people.joined(classes, columns, measured, self.as_read)
         matches = {
             model: count_matches(classes.keys, classes.sizes, missing=model.missing_matches)
             for model in models

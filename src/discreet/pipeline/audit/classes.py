@@ -22,6 +22,9 @@ from discreet.runtime.plurals import amount
 
 __all__ = ["ReleasedClasses", "check_people", "read_classes", "secret_columns"]
 
+_DIRECT = 16
+"""People with a value are looked up, rather than sorted, in at most so many cells for each row."""
+
 
 @dataclass(frozen=True, eq=False)
 class ReleasedClasses:
@@ -42,6 +45,8 @@ class ReleasedClasses:
     person: NDArray[np.int64] | None = None
     owned: NDArray[np.int64] | None = None
     """How many rows of the entry that person has."""
+    class_of: NDArray[np.int64] | None = None
+    """The class of each person, if nobody has rows of several."""
 
     @property
     def rows(self) -> int:
@@ -73,6 +78,8 @@ class ReleasedClasses:
 
     def sizes_of(self, entries: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Return the number of rows, or of people, of each class in some entries."""
+        if entries.all():
+            return self.sizes
         cells, count = self.counted(np.zeros(self.group.size, dtype=np.int64), 1, entries)
         sizes = np.zeros(self.sizes.size, dtype=np.int64)
         sizes[cells] = count
@@ -91,8 +98,13 @@ class ReleasedClasses:
             count = np.zeros(cells.size, dtype=np.int64)
             np.add.at(count, index, self.count[entries])
             return cells, count
-        known, people = entries[self.entry], int(self.person.max(initial=0)) + 1
-        pairs = np.sort(cell[self.entry[known]] * people + self.person[known])
+        entry, person = _within(self.entry, self.person, entries)
+        if self.class_of is not None and self.class_of.size * width <= _DIRECT * entry.size:
+            having = np.flatnonzero(_marked(person * width + value[entry], self.class_of.size * width))
+            counts = np.bincount(self.class_of[having // width] * width + having % width)
+            return (cells := np.flatnonzero(counts)), counts[cells]
+        people = int(person.max(initial=0)) + 1
+        pairs = np.sort(cell[entry] * people + person)
         of_cell = pairs[_first_of_each(pairs)] // people
         start = np.flatnonzero(_first_of_each(of_cell))
         return of_cell[start], np.diff(np.append(start, of_cell.size))
@@ -110,16 +122,48 @@ class ReleasedClasses:
         self, entry: NDArray[np.int64], person: NDArray[np.int64], owned: NDArray[np.int64]
     ) -> ReleasedClasses:
         """Return the same classes with the people who have rows of each entry; sizes become numbers of people."""
+        class_of = np.full(int(person.max(initial=-1)) + 1, -1, dtype=np.int64)
+        group = self.group[entry]
+        class_of[person] = group
+        if np.array_equal(class_of[person], group):
+            sizes = np.bincount(class_of[class_of >= 0], minlength=self.sizes.size)
+            return replace(self, entry=entry, person=person, owned=owned, sizes=sizes, class_of=class_of)
         known = replace(self, entry=entry, person=person, owned=owned)
-        return replace(known, sizes=known.sizes_of(np.ones(self.group.size, dtype=np.bool_)))
+        cells, count = known.counted(np.zeros_like(self.group), 1, np.ones(self.group.size, dtype=np.bool_))
+        sizes = np.zeros(self.sizes.size, dtype=np.int64)
+        sizes[cells] = count
+        return replace(known, sizes=sizes)
 
     def totals(self, value: NDArray[np.int64], width: int, entries: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Count the rows, or the people, that have each value in any class."""
-        one = replace(self, group=np.zeros(self.group.size, dtype=np.int64))
+        if self.person is not None and self.entry is not None:
+            entry, person = _within(self.entry, self.person, entries)
+            people = int(person.max(initial=-1)) + 1
+            if people * width <= _DIRECT * entry.size:
+                having = _marked(person * width + value[entry], people * width)
+                return np.asarray(having.reshape(people, width).sum(axis=0))
+        one = replace(self, group=np.zeros(self.group.size, dtype=np.int64), class_of=None)
         cells, count = one.counted(value, width, entries)
         total = np.zeros(width, dtype=np.int64)
         total[cells] = count
         return total
+
+
+def _within(
+    entry: NDArray[np.int64], person: NDArray[np.int64], entries: NDArray[np.bool_]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the pairs of entry and person that are of some entries."""
+    if entries.all():
+        return entry, person
+    known = entries[entry]
+    return entry[known], person[known]
+
+
+def _marked(keys: NDArray[np.int64], span: int) -> NDArray[np.bool_]:
+    """Return which numbers below ``span`` are among some keys."""
+    there = np.zeros(span, dtype=np.bool_)
+    there[keys] = True
+    return there
 
 
 def _first_of_each(ordered: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -20,23 +20,25 @@ from discreet.pipeline.audit.readers import open_table
 from discreet.pipeline.audit.table import FrameTable, LazyTable
 from discreet.pipeline.audit.values import nan_as_null, plain
 
-__all__ = ["RowOwners", "read_people"]
+__all__ = ["AsRead", "RowOwners", "read_people"]
 
 _LARGEST = 2**62
+_FEW = 1 << 16
+"""Keys below this, or below a few times their count, are looked up rather than sorted."""
 _HELD_ROWS = 1 << 22
 """Up to this many rows of polars are held, because grouping them takes longer; they stay with the release."""
-Through = Callable[[pl.DataFrame], pl.DataFrame | None]
-"""Writes a small table in the format of the output and reads it; None if nothing changes."""
+AsRead = Callable[[Mapping[str, pl.Series]], Mapping[str, pl.Series]]
+"""Returns the distinct values of some columns as readers of the output find them, in the same order."""
 
 
 @dataclass(frozen=True, eq=False)
 class RowOwners:
     """The people behind released rows: ``person[i]`` has ``rows[i]`` rows with the values of line ``line[i]``."""
 
-    columns: tuple[str, ...]
-    """The quasi-identifiers and sensitive columns."""
-    lines: pl.DataFrame
-    """The distinct combinations of their values, under the names ``c0``, ``c1``, …"""
+    values: Mapping[str, pl.Series]
+    """The distinct values of each quasi-identifier and sensitive column."""
+    lines: Mapping[str, NDArray[np.int64]]
+    """The distinct combinations of these values: for each column, the position of the value of each line."""
     line: NDArray[np.int64]
     person: NDArray[np.int64]
     rows: NDArray[np.int64]
@@ -46,38 +48,29 @@ class RowOwners:
         classes: ReleasedClasses,
         columns: Sequence[str],
         attributes: Mapping[str, Sequence[str]],
-        through: Through | None,
+        as_read: AsRead | None,
     ) -> ReleasedClasses:
         """Return classes that were read from the release, with the people who have rows of each entry.
 
         Raises AuditError if what was written has other rows than those whose people are known.
         """
         secrets = secret_columns(attributes)
-        names = [f"c{self.columns.index(column)}" for column in (*columns, *secrets)]
-        written = [
-            *(values.gather(classes.group) for values in classes.keys.get_columns()),
-            *(classes.values[column] for column in secrets),
-        ]
-        known = self._as_read(through).select(names)
-        known = known.with_columns(nan_as_null(known.select(names[len(columns) :])).get_columns())
-        pairs = [_same_type(own, other) for own, other in zip(known.get_columns(), written, strict=True)]
-        lines = pl.DataFrame({name: own for name, (own, _) in zip(names, pairs, strict=True)})
-        entries = pl.DataFrame({name: other for name, (_, other) in zip(names, pairs, strict=True)})
-        found = lines.join(
-            entries.with_row_index("entry"), on=names, how="left", nulls_equal=True, maintain_order="left"
-        )["entry"]
-        if len(found) != lines.height or found.null_count():
-            raise _other_rows()
-        entry = found.to_numpy().astype(np.int64)[self.line]
-        if not np.array_equal(np.bincount(entry, self.rows, classes.count.size), classes.count):
+        known = self.values if as_read is None else as_read(self.values)
+        both = []
+        for column, written in zip(columns, classes.keys.get_columns(), strict=True):
+            own, other = _positions(known[column], written)
+            both.append(np.concatenate([own[self.lines[column]], other[classes.group]]))
+        for column in secrets:
+            own, other = _positions(nan_as_null(known[column].to_frame()).to_series(), classes.values[column])
+            both.append(np.concatenate([own[self.lines[column]], other]))
+        number = _number([(codes, int(codes.max(initial=0)) + 1) for codes in both])
+        of_lines, of_entries = np.split(number, [number.size - classes.group.size])
+        found = np.full(int(number.max(initial=0)) + 1, -1, dtype=np.int64)
+        found[of_entries] = np.arange(of_entries.size)
+        entry = found[of_lines][self.line]
+        if (entry < 0).any() or not np.array_equal(np.bincount(entry, self.rows, classes.count.size), classes.count):
             raise _other_rows()
         return classes.with_people(entry, self.person, self.rows)
-
-    def _as_read(self, through: Through | None) -> pl.DataFrame:
-        """Return the lines as readers of the output find them."""
-        numbered = self.lines.with_row_index("number").cast({"number": pl.Int64})
-        back = None if through is None or self.lines.is_empty() else through(numbered)
-        return self.lines if back is None else back.sort(pl.col("number").cast(pl.Int64)).drop("number")
 
 
 def read_people(
@@ -87,41 +80,67 @@ def read_people(
     names = {f"c{i}": column for i, column in enumerate(dict.fromkeys([*columns, *secrets]))}
     table, wanted = open_table(data), {**names, "person": person}
     if isinstance(table, LazyTable | FrameTable) and rows is not None and rows <= _HELD_ROWS:
-        cells = table.cells(wanted).with_columns(rows=pl.lit(1, dtype=pl.Int64))
+        cells = table.cells(wanted)
+        times = pl.Series("rows", np.ones(cells.height, dtype=np.int64))
     else:
         cells = table.groups(wanted)
-    check_people(person, cells["person"], cells["rows"])
-    first, line = _lines(cells.select(list(names)))
-    return RowOwners(
-        tuple(names.values()),
-        plain(cells.select(list(names))[first]),
-        line,
-        cells["person"].to_numpy().astype(np.int64),
-        cells["rows"].to_numpy().astype(np.int64),
-    )
+        times = cells["rows"].cast(pl.Int64)
+    check_people(person, cells["person"], times)
+    coded = {column: _coded(cells[name]) for name, column in names.items()}
+    line = _number([(codes, width) for codes, width in coded.values()])
+    first = np.zeros(int(line.max(initial=-1)) + 1, dtype=np.int64)
+    first[line] = np.arange(line.size)
+    values, lines = {}, {}
+    for name, (column, (codes, width)) in zip(names, coded.items(), strict=True):
+        example = np.full(width, -1, dtype=np.int64)
+        example[codes[first]] = first
+        occurs = example >= 0
+        values[column] = plain(cells[name].gather(example[occurs]).to_frame()).to_series()
+        lines[column] = (np.cumsum(occurs) - 1)[codes[first]]
+    return RowOwners(values, lines, line, cells["person"].to_numpy().astype(np.int64), times.to_numpy())
 
 
-def _lines(table: pl.DataFrame) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Number the distinct rows of a table: return the first row of each number, and the number of each row.
+def _coded(column: pl.Series) -> tuple[NDArray[Any], int]:
+    """Return a small number for each value of a column, and a number that all of them are below.
 
-    Each column becomes numbers first, which is several times as fast as grouping by texts.
+    Text becomes categories first, which is several times as fast as comparing it.
     """
-    key, width = np.zeros(table.height, dtype=np.int64), 1
-    for column in table:
-        is_coded = isinstance(column.dtype, pl.Categorical | pl.Enum)
-        coded = column if is_coded else column.cast(pl.String).cast(pl.Categorical)
-        code = coded.to_physical().cast(pl.Int64).fill_null(-1).to_numpy()
-        low, high = int(code.min(initial=0)), int(code.max(initial=0))
-        if width * (high - low + 1) >= _LARGEST:
+    is_coded = isinstance(column.dtype, pl.Categorical | pl.Enum)
+    codes = (column if is_coded else column.cast(pl.String).cast(pl.Categorical)).to_physical()
+    low, high = int(codes.min() or 0), int(codes.max() or 0)  # type: ignore[arg-type]
+    if codes.null_count():
+        codes = codes.cast(pl.Int64).fill_null(high + 1)
+        high += 1
+    numbers = codes.to_numpy()
+    return (numbers - low if low else numbers), high - low + 1
+
+
+def _number(columns: Sequence[tuple[NDArray[Any], int]]) -> NDArray[np.int64]:
+    """Number the distinct rows from 0, given a code for each value of each column and a number it is below."""
+    key, span = np.zeros(columns[0][0].size if columns else 0, dtype=np.int64), 1
+    for codes, width in columns:
+        if span * width >= _LARGEST:
             key = np.unique(key, return_inverse=True)[1].reshape(-1)
-            width = int(key.max(initial=0)) + 1
-        if width * (high - low + 1) >= _LARGEST:
-            code = np.unique(code, return_inverse=True)[1].reshape(-1)
-            low, high = 0, int(code.max(initial=0))
-        key = key * (high - low + 1) + (code - low)
-        width *= high - low + 1
-    _, first, line = np.unique(key, return_index=True, return_inverse=True)
-    return first, line.reshape(-1)
+            span = int(key.max(initial=0)) + 1
+        key = key * width + codes
+        span *= width
+    if span > 8 * key.size + _FEW:
+        return np.unique(key, return_inverse=True)[1].reshape(-1)
+    occurs = np.zeros(span, dtype=np.bool_)
+    occurs[key] = True
+    return (np.cumsum(occurs) - 1)[key]
+
+
+def _positions(own: pl.Series, written: pl.Series) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return a number for each value of two columns, equal for equal values; 0 for one that only the second has."""
+    known, other = _same_type(own, written)
+    distinct = known.unique()
+    numbers = np.arange(1, len(distinct) + 1)
+    if distinct.is_empty():
+        return np.zeros(0, dtype=np.int64), np.zeros(len(other), dtype=np.int64)
+    each = (values.replace_strict(distinct, numbers, default=0, return_dtype=pl.Int64) for values in (known, other))
+    of_own, of_other = (values.to_numpy() for values in each)
+    return of_own, of_other
 
 
 def _same_type(own: pl.Series, other: pl.Series) -> tuple[pl.Series, pl.Series]:

@@ -32,12 +32,22 @@ class Local(Scheme):
     they are not values of people in the class; the cost is that of the rounded ranges. A class whose rows all have the
     same value shows it.
 
+    If promises count people, all rows of a person are in one class. With ``people=apart`` they may be in several, each
+    of which has enough people.
+
     >>> Local().text, Local(show="mean").text
     ('local', 'local(show=mean)')
     """
 
     name = "local"
-    examples = ("local", "local(show=mean)", "local(show=median)", "local(show=mode)", "local(ends=rounded)")
+    examples = (
+        "local",
+        "local(show=mean)",
+        "local(show=median)",
+        "local(show=mode)",
+        "local(ends=rounded)",
+        "local(people=apart)",
+    )
     title = "Each group by itself"
     summary = "The same age may be a range in one group and exact in another. Keeps most; harder to analyse."
     rank = 70
@@ -46,10 +56,12 @@ class Local(Scheme):
 
     show: str = "cover"
     ends: str = "exact"
+    people: str = "together"
 
     def __post_init__(self) -> None:
         one_of(self.show, "What a class shows under the scheme local", ("cover", "mean", "median", "mode"))
         one_of(self.ends, "The ends of ranges under the scheme local", ("exact", "rounded"))
+        one_of(self.people, "Where the rows of a person are under the scheme local", ("together", "apart"))
         if self.rounds_ends and self.show != "cover":
             raise UnsupportedCombinationError(
                 "Rounded ends of ranges", f"the scheme local(show={self.show}), which shows none", "choose one of both"

@@ -60,25 +60,29 @@ def _thousands(number: int) -> str:
     return f"{(number + 1) // 1000}K" if number >= 1000 else str(number)
 
 
-def size_chart(before: ClassSizes, after: ClassSizes, least: int, width: float = WIDTH) -> str:
-    """Draw the share of the released people in classes of each size, before and after."""
+def size_chart(before: ClassSizes, after: ClassSizes, least: int, width: float = WIDTH, who: str = "people") -> str:
+    """Draw the share of the released people, or households, in classes of each size, before and after."""
     edges = edges_for(before, after)
-    return size_range_chart(edges, (before.ranges(edges), after.ranges(edges)), least, width)
+    return size_range_chart(edges, (before.ranges(edges), after.ranges(edges)), least, width, who)
 
 
 def size_range_chart(
-    edges: Sequence[int], counts: tuple[Sequence[int], Sequence[int]], least: int, width: float = WIDTH
+    edges: Sequence[int],
+    counts: tuple[Sequence[int], Sequence[int]],
+    least: int,
+    width: float = WIDTH,
+    who: str = "people",
 ) -> str:
     """Draw the share of people in classes of each range of sizes, before and after, on one scale.
 
     ``edges`` are the lower ends of the ranges. Counts of fewer people than ``least`` are not drawn.
     """
-    label = "The share of the people in classes of each size, before and after"
-    return chart(270, label, _size_parts(edges, counts, least, width), width=width)
+    label = f"The share of the {who} in classes of each size, before and after"
+    return chart(270, label, _size_parts(edges, counts, least, width, who), width=width)
 
 
 def _size_parts(
-    edges: Sequence[int], counts: tuple[Sequence[int], Sequence[int]], least: int, width: float
+    edges: Sequence[int], counts: tuple[Sequence[int], Sequence[int]], least: int, width: float, who: str
 ) -> Iterator[str]:
     frame = Frame(42.0, width - 8, 56.0, 190.0)
     across, down = (frame.right - 170, 14.0) if width > 400 else (frame.left, 34.0)
@@ -108,9 +112,9 @@ def _size_parts(
         below, size = 45 if staggered else 33, 11 if slot > 28 else 9.5
         yield text_at(centre, frame.bottom + below, risk, _C.soft, anchor="middle", size=size)
     yield f'<path d="M{frame.left:g} {frame.bottom:g}H{frame.right:g}" stroke="{_C.soft}"/>'
-    words = "people who look the same; the highest risk" if width > 400 else "people who look the same; risk"
+    words = f"{who} who look the same; the highest risk" if width > 400 else f"{who} who look the same; risk"
     yield text_at(4, frame.bottom + (68 if staggered else 56), words, _C.ink)
-    yield text_at(4, 18, "↑ share of the people", _C.ink)
+    yield text_at(4, 18, f"↑ share of the {who}", _C.ink)
 
 
 def spread_chart(column: ReleasedColumn, width: float = WIDTH) -> str:
@@ -174,11 +178,11 @@ def _axis_names(counts: RangeCounts, most: int) -> list[tuple[float, str]]:
     return [(float(day), counts.name(float(day))) for day in days.tolist() if low <= day <= high]
 
 
-def bar_chart(column: ReleasedColumn, total: int, width: float = WIDTH) -> str:
-    """Draw how many people have each released value, divided by the original values it covers."""
+def bar_chart(column: ReleasedColumn, total: int, width: float = WIDTH, who: str = "people") -> str:
+    """Draw how many people, or rows, have each released value, divided by the original values it covers."""
     if not column.bars:
         return ""
-    label = f"{column.name}: how many people have each of {amount(column.values, 'released value')}"
+    label = f"{column.name}: how many {who} have each of {amount(column.values, 'released value')}"
     divided = any(len(bar.parts) > 1 for bar in column.bars)
     top = 26.0 if divided else 4.0
     parts = _bar_parts(column, total, (top, width), divided)

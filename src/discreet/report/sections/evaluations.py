@@ -197,7 +197,7 @@ def _risk_section(report: RiskReport) -> Section:
         head = ["sensitive column", "at most", "on average", "distinct l", "t"]
         blocks += [Text(words), DataTable(head, rows), *_hidden_values(report)]
     frame = report.columns.combinations.select("columns", "separation").head(_SHOWN)
-    label = "The share of all pairs of released people that a column, or a combination of columns, distinguishes"
+    label = "The share of all pairs of released rows that a column, or a combination of columns, distinguishes"
     blocks.append(Figure(share_chart(frame.rows(), label), f"{label}."))
     if report.warnings:
         blocks.append(BulletList([warning.message for warning in report.warnings]))
@@ -253,7 +253,7 @@ def _classifiers(report: UtilityReport) -> Iterator[Block]:
         named = [("from the release", accuracy), ("from the original", first), ("always the majority", majority)]
         bars.append((f"{model}, accuracy", [(name, share) for name, share in named if share is not None]))
     yield DataTable(["accuracy; AUC", "trained on the release", "trained on the original"], rows)
-    label = "How often classifiers are right about original people, trained on the release and on the original"
+    label = "How often classifiers are right about original rows, trained on the release and on the original"
     yield Figure(grouped_bar_chart(bars, label), f"{label}.")
 
 

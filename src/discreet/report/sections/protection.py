@@ -17,6 +17,7 @@ from discreet.report.numbers import number_text, percent, rounded_percent
 from discreet.report.sections.blocks import Block, BulletList, DataTable, Facts, Section, Signatures, Text
 from discreet.report.sections.release import input_words, output_words, promise_lines, table_name, verdict_box
 from discreet.report.small_counts import LeftOut, few
+from discreet.report.units import counted_as
 from discreet.runtime.plurals import amount, either, units
 
 if TYPE_CHECKING:
@@ -168,15 +169,19 @@ def _criteria(release: Release, original: Any) -> Iterator[Block]:
             ["inference", f"trial attack: right about {column}", _against(right, link.naive_values[column])]
             for column, right in link.values.items()
         ]
-    yield DataTable(("criterion", "measured on released people", "figure"), rows, words=2)
+    yield DataTable(("criterion", f"measured on released {counted_as(release)}", "figure"), rows, words=2)
 
 
 def _singling_out(release: Release) -> Iterator[list[str]]:
     audit, before = release.audit, release.released_before
-    yield ["singling out", "people who share their released values, at least", f"{audit.smallest_class:,}"]
+    yield [
+        "singling out",
+        f"{counted_as(release)} who share their released values, at least",
+        f"{audit.smallest_class:,}",
+    ]
     alone = few(audit.sizes.unique, release.least)
     was = "" if before is None else f"; before {few(before.unique, release.least)}"
-    yield ["singling out", "people alone with what others may know", f"{alone}{was}"]
+    yield ["singling out", f"{counted_as(release)} alone with what others may know", f"{alone}{was}"]
     if audit.singled_out is not None:
         shown = rounded_percent(audit.singled_out, audit.rows)
         yield ["singling out", "rows alone if the columns released as they are count too", shown]
@@ -199,7 +204,7 @@ def _inference(release: Release) -> Iterator[list[str]]:
         if each.certain:
             yield [
                 "inference",
-                f"people whose {each.column} is certain",
+                f"{counted_as(release)} whose {each.column} is certain",
                 rounded_percent(each.certain, release.audit.rows),
             ]
 

@@ -38,6 +38,7 @@ from discreet.report.sections.blocks import (
     VerdictBox,
 )
 from discreet.report.small_counts import LeftOut, few, hidden_cells, withheld_promises
+from discreet.report.units import counted_as, values_of
 from discreet.runtime.locations import TableUrl, is_url
 from discreet.runtime.plurals import amount, either, units
 
@@ -267,7 +268,7 @@ def _result(release: Release) -> Iterator[Block]:
         yield Text(left_out.why_withheld)
     yield _column_table(release)
     if left_out.total:
-        yield Text("Values are counted among the people in the release.")
+        yield Text(f"Values are counted among the {values_of(release)} in the release.")
     if release.kept:
         unchanged = [
             [column.name, rounded_percent(column.unique, release.audit.rows), "yes" if column.confirmed else "no"]
@@ -380,30 +381,31 @@ def _risk(release: Release, least: int) -> Iterator[Block]:
             "would disclose something about those."
         )
     elif LeftOut.of(release).total:
-        yield Text("Before and after are both about the people in the release.")
+        yield Text(f"Before and after are both about the {counted_as(release)} in the release.")
     if release.audit.people is not None:
         yield Text(
             f"Whoever has rows in several classes is counted in each; the figures are of {units(release.audit.unit)}."
         )
     tables = [after] if before is None else [before, after]
+    who = counted_as(release)
     yield DataTable(
         ["", *(["before"] if before is not None else []), "after"],
         [
             ["highest risk", *(_one_in(table.highest_risk) for table in tables)],
             ["average risk", *(_one_in(table.average_risk) for table in tables)],
-            ["people who look like nobody else", *(few(table.unique, least) for table in tables)],
-            [f"people in classes smaller than {least}", *(few(table.below(least), least) for table in tables)],
+            [f"{who} who look like nobody else", *(few(table.unique, least) for table in tables)],
+            [f"{who} in classes smaller than {least}", *(few(table.below(least), least) for table in tables)],
             ["classes", *(few(table.count, least) for table in tables)],
         ],
     )
     if before is not None and before.sizes and after.sizes:
         edges = edges_for(before, after)
         counts = [_shown(table.ranges(edges), least) for table in (before, after)]
-        lines = [f"{'class size':>12}  {'people before':>14}  {'people after':>14}"]
+        lines = [f"{'class size':>12}  {f'{who} before':>14}  {f'{who} after':>14}"]
         rows = zip(size_names(edges), *counts, strict=True)
         lines += [f"{name:>12}  {first:>14}  {second:>14}" for name, first, second in rows]
-        caption = "The share of the people in classes of each size. Counts of few people are not drawn."
-        yield Figure(size_chart(before, after, least), caption, "\n".join(lines))
+        caption = f"The share of the {who} in classes of each size. Counts of few {who} are not drawn."
+        yield Figure(size_chart(before, after, least, who=who), caption, "\n".join(lines))
 
 
 def _one_in(risk: float) -> str:
@@ -417,17 +419,18 @@ def _shown(counts: Sequence[int], least: int) -> list[str]:
 
 
 def _columns(release: Release) -> Iterator[Block]:
+    who = values_of(release)
     yield Text(
-        "Each quasi-identifier as it was before and as it is released, counted among the people in the release. Ranges "
+        f"Each quasi-identifier as it was before and as it is released, counted among the {who} in the release. Ranges "
         "at both ends include all values beyond. In the hierarchies, from the root at the top to the original values, "
-        "released values are filled and lost ones dotted; the width of a box is the number of people in it."
+        f"released values are filled and lost ones dotted; the width of a box is the number of {who} in it."
     )
     total = release.n - release.suppressed
     typed = not LeftOut.of(release).total  # a single value of somebody left out can make numbers text
-    yield Cards([_card(column, total, typed=typed) for column in release.columns])
+    yield Cards([_card(column, total, who, typed=typed) for column in release.columns])
 
 
-def _card(column: ReleasedColumn, total: int, *, typed: bool) -> Card:
+def _card(column: ReleasedColumn, total: int, who: str, *, typed: bool) -> Card:
     if column.of is None:
         left = amount(column.values, "released value")
     elif column.detail:
@@ -442,12 +445,12 @@ def _card(column: ReleasedColumn, total: int, *, typed: bool) -> Card:
     if spread:
         blocks.append(Figure(spread, "" if column.after else "The distribution before."))
     if column.bars and (not spread or column.after is None):
-        blocks.append(Figure(bar_chart(column, total), ""))
+        blocks.append(Figure(bar_chart(column, total, who=who), ""))
     if tree:
         blocks.append(Figure(tree, ""))
     if column.detail:
         rows = [[words, f"{count:,}", percent(count / max(total, 1))] for words, count in column.detail]
-        blocks.append(DataTable(["a released value covers", "people", "share"], rows))
+        blocks.append(DataTable(["a released value covers", who, "share"], rows))
     kind = f"{column.type}; " if typed else ""
     return Card(column.name, f"{kind}{left}{hierarchy}", blocks)
 

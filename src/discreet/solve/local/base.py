@@ -68,12 +68,6 @@ class LocalSolver(Solver):
                 "local recoding that counts people",
                 "choose LM, NCP or precision, without limits on levels",
             )
-        if problem.suppression.is_budget and not problem.limit_of_people:
-            raise UnsupportedCombinationError(
-                f"The suppression {problem.suppression.text}",
-                "local recoding that keeps people together",
-                "choose a budget of people as in budget(5%)",
-            )
 
     @property
     def regroupings(self) -> int:

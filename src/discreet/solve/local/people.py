@@ -7,23 +7,33 @@ of its people. That group is valid, since people are counted and each is in one 
 Every row of a person costs at least what the cover of all of them costs. It also costs at least what the cover of the
 smallest leaves of its group costs, and that of the largest ones, hence the mean of both. The lower bound adds up the
 larger of the two over all rows. It may be far from the best.
+
+With ``local(people=apart)`` the rows of a person may be in different groups. There are two starts: people in one group
+each, and groups of pairs of tuple and person, of which those with too few people are joined with a near one. From both,
+rows move to groups that cover them already at less cost, as long as every group keeps the promises, and groups whose
+rows can all go elsewhere are dissolved. The cheaper result is taken. A group of k people has at least k rows, so that
+the bound is that of groups of so many rows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.counts import CountTable, Histogram, IntArray, People
+from discreet.errors import DiscreetError, NothingFoundError
 from discreet.problem import Classes, Problem
 from discreet.problem.privacy import PrivacyModel
 from discreet.problem.privacy.k_anonymity import KAnonymity
-from discreet.runtime.integer_codes import add_up, first_of, numbered
+from discreet.problem.schemes.local import Local
+from discreet.problem.suppression.suppress_records import SuppressRecords
+from discreet.runtime.integer_codes import add_up, distinct, first_of, numbered
 from discreet.solve._base import Budget, Progress, Solution, nothing_found
-from discreet.solve.local.bounds import row_bounds
+from discreet.solve.local.bounds import nearest_bound, row_bounds
 from discreet.solve.local.pricing import make_solution, price
 from discreet.solve.local.task import LocalGrouping, LocalTask, make_task, tree_order
 
@@ -31,6 +41,10 @@ __all__ = ["solve_people"]
 
 _Ints = NDArray[np.int64]
 _ROUNDING = 1e-12
+_ROUNDS = 20
+"""How often rows move, and moves are taken back, at most."""
+_COMPARED, _AT_ONCE = 1 << 27, 1 << 22
+"""Pairs and groups that are compared in a round, and at once."""
 
 
 def solve_people(problem: Problem, solve: Callable[[Problem], Solution], budget: Budget, *, nearest: bool) -> Solution:
@@ -39,13 +53,15 @@ def solve_people(problem: Problem, solve: Callable[[Problem], Solution], budget:
     With ``nearest`` the bound is that by the nearest people, beside what the search proves.
     """
     assert problem.people is not None
+    if any(isinstance(scheme, Local) and scheme.people == "apart" for scheme in problem.schemes):
+        return _solve_rows(problem, problem.people, solve, budget, nearest=nearest)
     crowd = _Crowd(problem, problem.people)
     found = solve(crowd.problem)
     if found.groups is None:
         return found
     group = crowd.mended(crowd.groups_of(found))
     if group is None:
-        raise nothing_found(budget)
+        raise _no_groups(budget)
     task = make_task(problem)
     grouping = crowd.grouping(group)
     bound = max(found.lower_bound / crowd.copies, crowd.bound(task, budget) if nearest else 0.0)
@@ -58,6 +74,71 @@ def solve_people(problem: Problem, solve: Callable[[Problem], Solution], budget:
         groups=replace(made.groups, of_people=group),
         suppressed_people=np.flatnonzero(group < 0),
         stats={**found.stats, **made.stats},
+    )
+
+
+def _solve_rows(
+    problem: Problem, people: People, solve: Callable[[Problem], Solution], budget: Budget, *, nearest: bool
+) -> Solution:
+    """Put rows into groups of enough people, where those of a person may be in several."""
+    rows, starts = _Apart(problem, people), []
+    stats: dict[str, Any] = {}
+    for points in (people, _pairs_as_people(problem.table, people)):
+        table = replace(problem.table, people=points)
+        started = replace(problem, table=table, whole=table)
+        if problem.suppression.is_budget:  # as many points as have no more rows than may go
+            most = np.searchsorted(np.cumsum(np.sort(points.row_counts)[::-1]), problem.limit, side="right")
+            started = replace(started, suppression=SuppressRecords(int(most)))
+        crowd = _Crowd(started, points)
+        found = solve(crowd.problem)
+        stats |= found.stats
+        if found.groups is None:
+            if points is people and problem.suppression.name == "none" and problem.superset_closed:
+                return found
+            continue
+        group = crowd.groups_of(found)
+        of_pairs = crowd.mended(group) if points is people else rows.mended(group, budget)
+        if of_pairs is not None:
+            starts.append(rows.moved(of_pairs[points.members], budget))
+    if not starts:
+        raise _no_groups(budget)
+    group = min(starts, key=rows.cost)
+    task, grouping = rows.task, rows.grouping(group)
+    bound = 0.0
+    if nearest:
+        classes_of_rows = replace(problem.table, people=None)
+        least = (KAnonymity(problem.smallest_class),)
+        relaxed = replace(problem, table=classes_of_rows, whole=classes_of_rows, privacy=least)
+        bound = nearest_bound(make_task(relaxed), budget)
+    priced = price(task, grouping)
+    now = Progress(budget.seconds, priced.cost, min(bound, priced.cost), 1)
+    made = make_solution(task, grouping, bound, [now], priced)
+    assert made.groups is not None
+    return replace(made, groups=replace(made.groups, of_pairs=group), stats={**stats, **made.stats})
+
+
+def _pairs_as_people(table: CountTable, people: People) -> People:
+    """Return every pair of tuple and person as a person of its own."""
+    tuples = np.repeat(np.arange(table.tuples), people.of_tuples)
+    pairs = tuples.astype(np.int64) * people.count + people.members
+    sensitive = {}
+    for name, values in people.sensitive.items():
+        owner = np.repeat(np.arange(table.tuples), np.diff(values.offsets)).astype(np.int64)
+        sensitive[name] = replace(
+            values,
+            people=np.searchsorted(pairs, owner * people.count + values.people).astype(np.int32),
+            totals=np.bincount(values.values, minlength=values.totals.size),
+        )
+    return People(tuples.size, people.offsets, np.arange(tuples.size, dtype=np.int32), people.rows, sensitive)
+
+
+def _no_groups(budget: Budget) -> DiscreetError:
+    """Return the error for a search that ended without groups, although there may be some."""
+    if budget.exhausted:
+        return nothing_found(budget)
+    return NothingFoundError(
+        "Local recoding found no groups of people that keep all promises, which does not mean that there are none; "
+        "choose full-domain or subtree, or allow a larger suppression budget."
     )
 
 
@@ -203,3 +284,162 @@ class _Crowd:
             known[name] = np.bincount(own[own >= 0], minlength=count)
         sizes = np.bincount(group[group >= 0], minlength=count).astype(np.int64)
         return Classes(units, sizes, sensitive=sensitive, known=known)
+
+
+class _Apart:
+    """Groups of pairs of tuple and person; all rows of a pair are in one group."""
+
+    def __init__(self, problem: Problem, people: People) -> None:
+        self.problem, self.people, self.task = problem, people, make_task(problem)
+        self.tuples = np.repeat(np.arange(problem.table.tuples), people.of_tuples)
+        self.rank = [
+            np.argsort(tree_order(attribute)[0])[codes[self.tuples]]
+            for attribute, codes in zip(problem.table.attributes, problem.table.codes, strict=True)
+        ]
+        """For each attribute, the leaf of each pair in an order in which every node of the hierarchy is a run."""
+        pairs = _pairs_as_people(problem.table, people)
+        self.pair = {name: values.people for name, values in pairs.sensitive.items()}
+        """The pair of each entry of a sensitive column."""
+
+    def grouping(self, group: _Ints) -> LocalGrouping:
+        """Return the rows of each tuple in each group."""
+        span = int(group.max(initial=-1)) + 2
+        cells, entry = np.unique(self.tuples * np.int64(span) + group + 1, return_inverse=True)
+        return LocalGrouping(cells // span, cells % span - 1, add_up(entry.reshape(-1), self.people.rows, cells.size))
+
+    def cost(self, group: _Ints) -> float:
+        """Return the cost of groups."""
+        return float(price(self.task, self.grouping(group)).cost)
+
+    def mended(self, group: _Ints, budget: Budget) -> _Ints | None:
+        """Return the groups with those that break a promise joined with a near one; None if that is no help in time.
+
+        Groups are near whose joint ranges of leaves are narrow.
+        """
+        leaves = np.array([attribute.leaves for attribute in self.problem.table.attributes], dtype=np.float64)
+        while (group >= 0).any():
+            count = int(group.max()) + 1
+            classes = self._classes(group, count)
+            bad = np.flatnonzero(~np.logical_and.reduce([model.ok(classes) for model in self.problem.privacy]))
+            if not bad.size:
+                return group
+            if count == 1 or budget.exhausted:
+                return None
+            shown = np.flatnonzero(group >= 0)
+            low, high = self._ranges(group, shown, count)
+            rows = np.bincount(group[shown], weights=self.people.rows[shown], minlength=count)
+            own = ((high - low) / leaves).sum(axis=1) * rows
+            joined, free = np.arange(count), np.ones(count, dtype=np.bool_)
+            for one in bad[: max(_COMPARED // (16 * count), 1)].tolist():
+                if not free[one]:
+                    continue
+                wide = ((np.maximum(high, high[one]) - np.minimum(low, low[one])) / leaves).sum(axis=1)
+                dear = wide * (rows + rows[one]) - own
+                dear[one] = np.inf
+                other = int(dear.argmin())
+                if free[other]:
+                    joined[one] = other
+                    free[[one, other]] = False
+            group = self._without_empty(np.where(group >= 0, joined[np.maximum(group, 0)], -1))
+        return group
+
+    def _ranges(self, group: _Ints, shown: _Ints, count: int) -> tuple[_Ints, _Ints]:
+        """Return the lowest and the highest leaf of each group in each attribute, in the order of :attr:`rank`."""
+        low = np.full((count, len(self.rank)), np.iinfo(np.int64).max, dtype=np.int64)
+        high = np.full((count, len(self.rank)), -1, dtype=np.int64)
+        for column, ranks in enumerate(self.rank):
+            np.minimum.at(low[:, column], group[shown], ranks[shown])
+            np.maximum.at(high[:, column], group[shown], ranks[shown])
+        return low, high
+
+    def moved(self, group: _Ints, budget: Budget) -> _Ints:
+        """Return groups that cost no more: rows move while that lowers the cost."""
+        best, cost = group, self.cost(group)
+        for _ in range(_ROUNDS):
+            if budget.exhausted:
+                break
+            new = self._without_empty(self._kept_ok(best, self._better(best)))
+            now = self.cost(new)
+            if now >= cost * (1 - _ROUNDING):
+                break
+            best, cost = new, now
+        return best
+
+    def _better(self, group: _Ints) -> _Ints:
+        """Return the group of each pair once those moved that another group covers at less cost."""
+        shown, count = np.flatnonzero(group >= 0), int(group.max(initial=-1)) + 1
+        priced = price(self.task, self.grouping(group)).classes
+        rate = self.problem.cost.published(priced) / np.maximum(priced.sizes, 1)
+        leaving, target = self._cheaper(group, shown, rate)
+        pairs, moving = (np.bincount(group[some], minlength=count) for some in (shown, leaving))
+        people = _people_of_each(group[shown], self.people.members[shown], count, self.people.count)
+        # A group may lose as many as it has more than enough, or all.
+        spare = np.where(moving == pairs, pairs, np.maximum(people - self.problem.smallest_class, 0))
+        order = np.lexsort((leaving, rate[target] - rate[group[leaving]], group[leaving]))
+        leaving, target = leaving[order], target[order]
+        nth = np.arange(leaving.size) - np.searchsorted(group[leaving], group[leaving], side="left")
+        go = nth < spare[group[leaving]]
+        new = group.copy()
+        new[leaving[go]] = target[go]
+        return new
+
+    def _cheaper(self, group: _Ints, shown: _Ints, rate: NDArray[np.float64]) -> tuple[_Ints, _Ints]:
+        """Return the pairs that another group covers already, at less cost for a row, and the cheapest such group.
+
+        Of many pairs only those that cost most are compared with all groups.
+        """
+        low, high = self._ranges(group, shown, rate.size)
+        by_cost = np.argsort(-rate[group[shown]] * self.people.rows[shown], kind="stable")
+        some = shown[by_cost[: max(_COMPARED // max(rate.size, 1), 1)]]
+        step, found = max(_AT_ONCE // max(rate.size, 1), 1), [np.zeros(0, dtype=np.int64)]
+        for begin in range(0, some.size, step):
+            part = some[begin : begin + step]
+            fits = np.ones((part.size, rate.size), dtype=np.bool_)
+            for column, ranks in enumerate(self.rank):
+                fits &= (low[:, column] <= ranks[part, np.newaxis]) & (ranks[part, np.newaxis] <= high[:, column])
+            found.append(np.where(fits, rate, np.inf).argmin(axis=1))
+        target = np.concatenate(found)
+        saves = rate[target] < rate[group[some]] * (1 - _ROUNDING)
+        return some[saves], target[saves]
+
+    def _kept_ok(self, old: _Ints, new: _Ints) -> _Ints:
+        """Return the moves without those from or to a group that would break a promise."""
+        for _ in range(_ROUNDS):
+            count = int(old.max(initial=-1)) + 1
+            classes = self._classes(new, count)
+            there = np.bincount(new[new >= 0], minlength=count) > 0
+            bad = ~np.logical_and.reduce([model.ok(classes) for model in self.problem.privacy]) & there
+            if not bad.any():
+                return new
+            back = (new != old) & (bad[np.maximum(old, 0)] | bad[np.maximum(new, 0)])
+            new = np.where(back, old, new)
+        return old
+
+    @staticmethod
+    def _without_empty(group: _Ints) -> _Ints:
+        """Return the groups numbered without gaps."""
+        occurs = np.zeros(int(group.max(initial=-1)) + 1, dtype=np.bool_)
+        occurs[group[group >= 0]] = True
+        return np.where(group >= 0, (np.cumsum(occurs) - 1)[np.maximum(group, 0)], -1) if occurs.size else group
+
+    def _classes(self, group: _Ints, count: int) -> Classes:
+        """Return groups as models see them: the people of each, and those who have each value in a row of it."""
+        people, units = self.people, self.problem.table.units
+        shown = group >= 0
+        sizes = _people_of_each(group[shown], people.members[shown], count, people.count)
+        sensitive, known = {}, {}
+        for name in {str(getattr(model, "attribute", "")) for model in self.problem.privacy} & set(units.sensitive):
+            values, width = people.sensitive[name], units.sensitive[name].cardinality
+            owner = group[self.pair[name]]
+            there = owner >= 0
+            who, owner = values.people[there], owner[there]
+            cells = owner * width + values.values[there]
+            sensitive[name] = _people_of_each(cells, who, count * width, people.count).reshape(count, width)
+            known[name] = _people_of_each(owner, who, count, people.count)
+        return Classes(units, sizes, sensitive=sensitive, known=known)
+
+
+def _people_of_each(cell: IntArray, person: IntArray, cells: int, people: int) -> _Ints:
+    """Return how many people each cell has, given pairs of both."""
+    pairs = distinct(cell.astype(np.int64) * people + person)
+    return np.bincount(pairs // people, minlength=cells).astype(np.int64)
