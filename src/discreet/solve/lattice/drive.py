@@ -11,7 +11,7 @@ from discreet.solve._base import Budget, Progress, ProgressCallback, nothing_fou
 from discreet.solve._parallel import Workers
 from discreet.solve.lattice.evaluate import NodeEvaluator
 from discreet.solve.lattice.incumbents import HUGE, Incumbents
-from discreet.solve.lattice.kernels.search import DONE, EVALUATE, GROW, lower_bound, open_root
+from discreet.solve.lattice.kernels.search import DONE, EVALUATE, GROW, begin_rounds, lower_bound, open_root
 from discreet.solve.lattice.kernels.state import INFINITE
 from discreet.solve.lattice.layout import lay_out
 from discreet.solve.lattice.nodes import ALONE, CompiledNodes, PlainNodes
@@ -45,6 +45,7 @@ class LatticeDrive:
         self.incumbents = Incumbents(problem, lattice, separable, rates)
         self.projections: Projections | None = None
         self._projecting: list[Future[None]] = []
+        self._rounds = False
         self.outcome = EVALUATE
         self.trace: list[Progress] = []
 
@@ -75,6 +76,10 @@ class LatticeDrive:
             found = self.incumbents.after(self.nodes.work, self.search.incumbent, self.budget, executor)
             if found is not None:
                 self.search = self.nodes.evaluate(self.search, found)
+            import os
+            if not self._rounds and os.environ.get("ROUNDS") and self.incumbents.space >= HUGE and self.nodes.work >= ALONE and np.isfinite(self.best):
+                self._rounds = True
+                begin_rounds(self.search)
 
     def run(self, progress: ProgressCallback | None = None) -> None:
         """Search until the proof is complete or the budget is exhausted."""
@@ -94,6 +99,8 @@ class LatticeDrive:
     def _project(self, workers: Workers) -> None:
         """Search smaller problems for a bound: on another thread, or for a while here if there is only one."""
         if self.projections is None:
+            import os
+            if os.environ.get("NOPROJ"): return
             if self.incumbents.space < HUGE or self.separable is None or self.nodes.work < ALONE:
                 return
             if not can_project(self.problem, self.separable):

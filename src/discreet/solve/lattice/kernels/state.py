@@ -164,6 +164,14 @@ class SearchState:
     """The bisection at the start: a position on the chain that breaks the limit ..."""
     chain_high: int
     """... and one that keeps it."""
+    target: float
+    """Boxes whose bounds reach this are left to later rounds; infinite in a search without rounds."""
+    proven: float
+    """What every node costs at least, as earlier rounds have shown."""
+    step: float
+    """By how much the target rises from round to round."""
+    before: int
+    """Nodes evaluated before this round."""
 
 
 class LatticeSearch(NamedTuple):
