@@ -29,6 +29,7 @@ def long(monkeypatch):
     monkeypatch.setattr(incumbents, "LARGE", 0)
     monkeypatch.setattr(incumbents, "HUGE", 0)
     monkeypatch.setattr(drive, "HUGE", 0)
+    monkeypatch.setattr(drive, "LARGE", 0)
     monkeypatch.setattr(projections, "_FIRST_BITS", 2.0)
 
 

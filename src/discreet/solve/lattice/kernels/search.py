@@ -23,7 +23,6 @@ from discreet.solve.lattice.kernels.boxes import (
     update_bound,
 )
 from discreet.solve.lattice.kernels.prediction import (
-    advance,
     correct,
     cutoff_of,
     error_at,
@@ -101,7 +100,7 @@ def _explore(
                 break
         else:
             return False
-    own.active, own.tries, own.direction, own.hit = box, 0, chosen, 0
+    own.active, own.tries, own.direction = box, 0, chosen
     return True
 
 
@@ -109,42 +108,23 @@ def _explore(
 def _follow(search: LatticeSearch, explorer: int, node: NDArray[np.int64]) -> bool:  # node OUT
     """Name the next node for the active box of an explorer, or queue the box again and say that there is none.
 
-    If the last node cut the box, a node further in the same direction may cut more of it. If not, a nearer one is
-    tried, unless an earlier one has cut it already: then the edge is found.
+    If the last node did not cut the box, a nearer one is tried.
     """
     own = search.explorer[explorer]
     box, direction, e = own.active, own.direction, own.last
     it, result = search.box[box], search.result[e]
     threshold = threshold_of(search)
     own.tries += 1
-    go_on = own.tries < _MOST_TRIES
-    if go_on:
+    if direction == UP:
+        cut = max(result.upper, result.removed * it.margin) + it.low
+    else:
+        cut = result.lower + it.up
+    if cut < threshold and own.tries < _MOST_TRIES:
         # The whole error at the last node is carried over: the next one is close to it.
         search.correction[direction] = error_at(search, e, direction)
-        cutoff = cutoff_of(search, box, threshold, direction)
-        if direction == UP:
-            cut = max(result.upper, result.removed * it.margin) + it.low
-        else:
-            cut = result.lower + it.up
-        if cut >= threshold:
-            own.hit = 1
-            outside = False
-            for i in range(node.size):
-                node[i] = search.node[e, i]
-                if direction == UP:
-                    outside |= node[i] < search.corner[box, 0, i]
-                else:
-                    outside |= node[i] > search.corner[box, 1, i]
-            if outside:
-                go_on = False
-            else:
-                advance(search, box, node, cutoff, direction)
-        elif own.hit == 1:
-            go_on = False
-        else:
-            furthest_from_corner(search, box, node, cutoff, direction)
-    if go_on and not _taken(search, node):
-        return True
+        furthest_from_corner(search, box, node, cutoff_of(search, box, threshold, direction), direction)
+        if not _taken(search, node):
+            return True
     own.active = -1
     enqueue(search, box)
     return False
@@ -275,10 +255,10 @@ def _first_nodes(search: LatticeSearch, node: NDArray[np.int64]) -> bool:  # nod
 @inner_kernel
 def _busy(search: LatticeSearch) -> bool:
     """Whether any explorer has a box, or a node that is being evaluated."""
+    busy = False
     for s in range(search.explorer.size):
-        if search.explorer[s].active >= 0 or search.explorer[s].pending == 1:
-            return True
-    return False
+        busy |= search.explorer[s].active >= 0 or search.explorer[s].pending == 1
+    return busy
 
 
 @inner_kernel

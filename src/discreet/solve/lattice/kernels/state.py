@@ -132,8 +132,6 @@ class Explorer:
     """... how many nodes were evaluated for it ..."""
     direction: int
     """... in which direction, UP or DOWN ..."""
-    hit: int
-    """... whether one of them cut the box ..."""
     last: int
     """... and the node evaluated last."""
     pending: int
