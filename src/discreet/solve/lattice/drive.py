@@ -26,6 +26,8 @@ _AT_LEAST = 8
 
 _PROJECTED = 3
 """How much more time smaller problems get than the lattice itself while their bound is the better one."""
+_SELDOM = 4
+"""How many times the lattice itself is searched for each time a smaller problem is, otherwise."""
 _PATIENCE = 10
 """How much longer than for a huge lattice it takes until the proof of a large one goes on in rounds."""
 
@@ -48,6 +50,7 @@ class LatticeDrive:
         self.projections: Projections | None = None
         self._projecting: list[Future[None]] = []
         self._rounds = False
+        self._slices = 0
         self.outcome = EVALUATE
         self.trace: list[Progress] = []
 
@@ -112,16 +115,19 @@ class LatticeDrive:
                 return
             self.projections = Projections(self.problem, self.separable, self.budget, _search_part)
         executor = workers.start()
-        behind = self.projections.bound < lower_bound(self.search)
+        lagging = self.projections.stalled or self.projections.bound < lower_bound(self.search)
+        self._slices += 1
+        if lagging and self._slices % _SELDOM:
+            return
         if executor is None:
-            for _ in range(1 if behind else _PROJECTED):
+            for _ in range(1 if lagging else _PROJECTED):
                 self.projections.advance()
             return
         for future in (running := self._projecting):
             if future.done():
                 future.result()
         self._projecting = [future for future in running if not future.done()]
-        most = max(self.budget.cores // 2, 1) if behind else self.budget.cores
+        most = 1 if lagging else self.budget.cores
         while len(self._projecting) < most and not self.projections.done:
             self._projecting.append(executor.submit(self.projections.advance))
 
