@@ -29,6 +29,7 @@ def long(monkeypatch):
     monkeypatch.setattr(incumbents, "LARGE", 0)
     monkeypatch.setattr(incumbents, "HUGE", 0)
     monkeypatch.setattr(drive, "HUGE", 0)
+    monkeypatch.setattr(drive, "LARGE", 0)
     monkeypatch.setattr(projections, "_FIRST_BITS", 2.0)
 
 
@@ -77,6 +78,23 @@ def test_bounds_hold_at_every_moment(cost, threads):
         for progress in seen:
             assert progress.bound <= found.cost * (1 + 1e-9) + 1e-9, seed
             assert progress.best >= found.cost * (1 - 1e-9) - 1e-9, seed
+
+
+@pytest.mark.parametrize("cost", ["LM", "DM", "CM", "HDM"])
+def test_what_a_round_proves_is_true(cost):
+    rng = np.random.default_rng([len(cost), 5])
+    raised = 0
+    for seed, _, _, _, problem in problems(rng, "k", cost, 25):
+        found = LatticeSolver().solve(problem, Budget(threads=1))
+        if found.status == "infeasible":
+            continue
+        search = drive.LatticeDrive(problem, problem.cost.separable(problem.table), Budget(threads=1))
+        while not search.done:
+            search.advance()
+            assert search.search.state.proven <= found.cost * (1 + 1e-12), seed
+        assert search.best == pytest.approx(found.cost, rel=1e-12, abs=1e-12), seed
+        raised += search.search.state.proven > 0
+    assert raised
 
 
 @pytest.mark.parametrize("cost", ["LM", "LM(weights={q0: 2.5})", "HDM", "entropy", "precision"])

@@ -10,8 +10,8 @@ from discreet.problem import Problem, Separable
 from discreet.solve._base import Budget, Progress, ProgressCallback, nothing_found
 from discreet.solve._parallel import Workers
 from discreet.solve.lattice.evaluate import NodeEvaluator
-from discreet.solve.lattice.incumbents import HUGE, Incumbents
-from discreet.solve.lattice.kernels.search import DONE, EVALUATE, GROW, lower_bound, open_root
+from discreet.solve.lattice.incumbents import HUGE, LARGE, Incumbents
+from discreet.solve.lattice.kernels.search import DONE, EVALUATE, GROW, begin_rounds, lower_bound, open_root
 from discreet.solve.lattice.kernels.state import INFINITE
 from discreet.solve.lattice.layout import lay_out
 from discreet.solve.lattice.nodes import ALONE, CompiledNodes, PlainNodes
@@ -25,7 +25,11 @@ _AT_LEAST = 8
 """Nodes evaluated before an exhausted budget is heeded."""
 
 _PROJECTED = 3
-"""How much more time smaller problems get than a lattice that is too large to search, on one thread."""
+"""How much more time smaller problems get than the lattice itself while their bound is the better one."""
+_SELDOM = 4
+"""How many times the lattice itself is searched for each time a smaller problem is, otherwise."""
+_PATIENCE = 10
+"""How much longer than for a huge lattice it takes until the proof of a large one goes on in rounds."""
 
 
 class LatticeDrive:
@@ -45,6 +49,8 @@ class LatticeDrive:
         self.incumbents = Incumbents(problem, lattice, separable, rates)
         self.projections: Projections | None = None
         self._projecting: list[Future[None]] = []
+        self._rounds = False
+        self._slices = 0
         self.outcome = EVALUATE
         self.trace: list[Progress] = []
 
@@ -75,6 +81,15 @@ class LatticeDrive:
             found = self.incumbents.after(self.nodes.work, self.search.incumbent, self.budget, executor)
             if found is not None:
                 self.search = self.nodes.evaluate(self.search, found)
+            self._begin_rounds()
+
+    def _begin_rounds(self) -> None:
+        """Prove a little more in each round from now on, if the lattice is too large for a proof at once."""
+        patience = _PATIENCE if self.incumbents.space < HUGE else 1
+        if not self._rounds and self.incumbents.space >= LARGE and self.nodes.work >= ALONE * patience:
+            self._rounds = bool(np.isfinite(self.best))
+            if self._rounds:
+                begin_rounds(self.search)
 
     def run(self, progress: ProgressCallback | None = None) -> None:
         """Search until the proof is complete or the budget is exhausted."""
@@ -100,15 +115,20 @@ class LatticeDrive:
                 return
             self.projections = Projections(self.problem, self.separable, self.budget, _search_part)
         executor = workers.start()
+        lagging = self.projections.stalled or self.projections.bound < lower_bound(self.search)
+        self._slices += 1
+        if lagging and self._slices % _SELDOM:
+            return
         if executor is None:
-            for _ in range(_PROJECTED):
+            for _ in range(1 if lagging else _PROJECTED):
                 self.projections.advance()
             return
         for future in (running := self._projecting):
             if future.done():
                 future.result()
         self._projecting = [future for future in running if not future.done()]
-        while len(self._projecting) < self.budget.cores and not self.projections.done:
+        most = 1 if lagging else self.budget.cores
+        while len(self._projecting) < most and not self.projections.done:
             self._projecting.append(executor.submit(self.projections.advance))
 
     def close(self) -> None:

@@ -20,7 +20,7 @@ from discreet.solve.kernels.classes import Lattice
 from discreet.solve.lattice.annealing import Annealer, can_anneal, compile_ahead
 from discreet.solve.lattice.pricing import leaf_rates
 
-__all__ = ["HUGE", "Incumbents"]
+__all__ = ["HUGE", "LARGE", "Incumbents"]
 
 _DESCENT, _RUN = 4, 6
 """Evaluations of the first run, which only descends, and of the others, for each level of the lattice."""

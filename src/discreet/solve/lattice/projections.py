@@ -33,6 +33,8 @@ _FIRST_BITS = 24.0
 """The most nodes of a set in the first family, as a power of two."""
 _FURTHER = (3, 4, 6)
 """How many sets the further families have; each leaves out another part of the attributes."""
+_LONG = 100
+"""How often smaller problems are searched for a while before a bound that does not rise has stalled."""
 _ROUNDING = 1e-12
 """What may be lost to rounding when bounds are added up, as a share of the worst cost."""
 
@@ -87,7 +89,13 @@ class Projections:
         self._busy = 0
         self._beside = 0.0
         self._lock = Lock()
+        self._idle = 0
         self.done = False
+
+    @property
+    def stalled(self) -> bool:
+        """Whether the bound has not risen for long."""
+        return self._idle > _LONG
 
     def advance(self) -> None:
         """Search one of the smaller problems for a while; several threads may call this at a time."""
@@ -108,8 +116,9 @@ class Projections:
                     self._waiting.append(number)
                 self._bounds[number] = max(self._bounds[number], search.bound)
                 total = self._beside + sum(self._bounds)
-                if total < INFINITE:
-                    self.bound = max(self.bound, total - self._rounding)
+                self._idle += 1
+                if INFINITE > total > self.bound + self._rounding:
+                    self.bound, self._idle = total - self._rounding, 0
 
     def _open(self, family: Sequence[Sequence[int]] | None) -> None:
         """Begin to search the problems of a family of sets."""

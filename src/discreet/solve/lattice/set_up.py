@@ -75,7 +75,7 @@ def make_search(
             worst=worst,
             per_row=worst / problem.table.n,
         ),
-        state=record(SearchState, best=INFINITE, free=_FIRST),
+        state=record(SearchState, best=INFINITE, free=_FIRST, target=INFINITE),
         explorer=records(Explorer, _EXPLORERS),
         explored=np.zeros((_EXPLORERS, m), dtype=np.int64),
         node=np.zeros((_FIRST, m), dtype=np.int16),

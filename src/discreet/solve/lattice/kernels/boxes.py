@@ -98,10 +98,10 @@ def enqueue(search: LatticeSearch, box: int) -> None:
 
 @inner_kernel
 def threshold_of(search: LatticeSearch) -> float:
-    """Bounds at or above this cannot lead to anything better than the incumbent."""
+    """Boxes whose bounds reach this are closed: nothing better than the incumbent, or nothing below the target."""
     # Without the tolerance, equal costs that were added up in another order would never be ruled out.
     best = search.state.best
-    return best - TOLERANCE * abs(best) if best < INFINITE else INFINITE
+    return min(best - TOLERANCE * abs(best) if best < INFINITE else INFINITE, search.state.target)
 
 
 @inner_kernel

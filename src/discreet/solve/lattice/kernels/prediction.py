@@ -15,7 +15,6 @@ from discreet.solve.lattice.kernels.boxes import base_of, distance, encode_probe
 from discreet.solve.lattice.kernels.state import DOWN, INFINITE, UP, LatticeSearch
 
 __all__ = [
-    "advance",
     "correct",
     "cutoff_of",
     "error_at",
@@ -120,7 +119,7 @@ def cutoff_of(search: LatticeSearch, box: int, threshold: float, direction: int)
 
 
 @inner_kernel
-def advance(
+def _advance(
     search: LatticeSearch, box: int, node: NDArray[np.int64], cutoff: float, direction: int
 ) -> float:  # node OUT
     """Raise (UP) or lower (DOWN) a node, in the box and then beyond, while it is predicted to cut all it has passed.
@@ -173,7 +172,7 @@ def furthest_from_corner(
         node[i] = search.corner[box, 0, i] if direction == UP else search.corner[box, 1, i]
     if predict(search, node, direction) + search.correction[direction] < cutoff:
         return 0.0
-    return advance(search, box, node, cutoff, direction)
+    return _advance(search, box, node, cutoff, direction)
 
 
 @inner_kernel

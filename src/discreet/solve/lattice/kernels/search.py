@@ -23,7 +23,6 @@ from discreet.solve.lattice.kernels.boxes import (
     update_bound,
 )
 from discreet.solve.lattice.kernels.prediction import (
-    advance,
     correct,
     cutoff_of,
     error_at,
@@ -33,13 +32,26 @@ from discreet.solve.lattice.kernels.prediction import (
 )
 from discreet.solve.lattice.kernels.state import DOWN, INFINITE, UP, LatticeSearch
 
-__all__ = ["DONE", "EVALUATE", "GROW", "IDLE", "add_result", "choose_node", "go_deep", "lower_bound", "open_root"]
+__all__ = [
+    "DONE",
+    "EVALUATE",
+    "GROW",
+    "IDLE",
+    "add_result",
+    "begin_rounds",
+    "choose_node",
+    "go_deep",
+    "lower_bound",
+    "open_root",
+]
 
 DONE, EVALUATE, GROW, IDLE = 0, 1, 2, 3
 """What :func:`choose_node` says: the proof is complete; evaluate the node; the arrays are full; wait for others."""
 
 _MOST_TRIES = 6
 """How many evaluations in a row one box may ask for."""
+_FIRST_STEPS, _MOST_STEPS = 4, 256
+"""The first target lies this part of the gap above the bound; each further one at least that."""
 _PATIENCE = 64
 """The longest pause, in evaluations, between two attempts to improve the incumbent."""
 
@@ -88,7 +100,7 @@ def _explore(
                 break
         else:
             return False
-    own.active, own.tries, own.direction, own.hit = box, 0, chosen, 0
+    own.active, own.tries, own.direction = box, 0, chosen
     return True
 
 
@@ -96,42 +108,23 @@ def _explore(
 def _follow(search: LatticeSearch, explorer: int, node: NDArray[np.int64]) -> bool:  # node OUT
     """Name the next node for the active box of an explorer, or queue the box again and say that there is none.
 
-    If the last node cut the box, a node further in the same direction may cut more of it. If not, a nearer one is
-    tried, unless an earlier one has cut it already: then the edge is found.
+    If the last node did not cut the box, a nearer one is tried.
     """
     own = search.explorer[explorer]
     box, direction, e = own.active, own.direction, own.last
     it, result = search.box[box], search.result[e]
     threshold = threshold_of(search)
     own.tries += 1
-    go_on = own.tries < _MOST_TRIES
-    if go_on:
+    if direction == UP:
+        cut = max(result.upper, result.removed * it.margin) + it.low
+    else:
+        cut = result.lower + it.up
+    if cut < threshold and own.tries < _MOST_TRIES:
         # The whole error at the last node is carried over: the next one is close to it.
         search.correction[direction] = error_at(search, e, direction)
-        cutoff = cutoff_of(search, box, threshold, direction)
-        if direction == UP:
-            cut = max(result.upper, result.removed * it.margin) + it.low
-        else:
-            cut = result.lower + it.up
-        if cut >= threshold:
-            own.hit = 1
-            outside = False
-            for i in range(node.size):
-                node[i] = search.node[e, i]
-                if direction == UP:
-                    outside |= node[i] < search.corner[box, 0, i]
-                else:
-                    outside |= node[i] > search.corner[box, 1, i]
-            if outside:
-                go_on = False
-            else:
-                advance(search, box, node, cutoff, direction)
-        elif own.hit == 1:
-            go_on = False
-        else:
-            furthest_from_corner(search, box, node, cutoff, direction)
-    if go_on and not _taken(search, node):
-        return True
+        furthest_from_corner(search, box, node, cutoff_of(search, box, threshold, direction), direction)
+        if not _taken(search, node):
+            return True
     own.active = -1
     enqueue(search, box)
     return False
@@ -179,6 +172,63 @@ def open_root(search: LatticeSearch) -> None:
 
 
 @inner_kernel
+def _open_again(search: LatticeSearch, target: float) -> None:
+    """Begin a round: open the whole lattice again; what was evaluated so far cuts it at once."""
+    state, number = search.state, search.box.size
+    state.target, state.before = target, state.evaluated
+    state.heap, state.stack, state.deep, state.free = 0, 0, 0, number
+    for i in range(number):
+        search.queue[i].free = number - 1 - i
+    for s in range(search.explorer.size):
+        search.explorer[s].active = -1
+    for i in range(search.draft.size):
+        search.draft[i].low, search.draft[i].high = search.limits[i].lowest, search.limits[i].highest
+    add_box(search, 0.0, 0.0, 0.0, 0.0)
+
+
+@inner_kernel
+def begin_rounds(search: LatticeSearch) -> None:
+    """From now on prove one target after the other, each a little higher, instead of the optimum at once."""
+    state = search.state
+    state.proven = lower_bound(search)
+    state.step = (state.best - state.proven) / _FIRST_STEPS
+    _open_again(search, state.proven + state.step)
+
+
+@inner_kernel
+def _next_round(search: LatticeSearch) -> bool:
+    """Go on with a higher target once one is proven; say whether there is any."""
+    state = search.state
+    if state.target >= state.best:
+        return False
+    state.proven = state.target
+    spent = state.evaluated - state.before
+    if spent < state.before:
+        state.step *= 1.5
+    elif spent > 2 * state.before:
+        state.step *= 0.7
+    # The last round has no target: the incumbent is proven to be the optimum, or a better one found.
+    target = state.proven + max(state.step, (state.best - state.proven) / _MOST_STEPS)
+    _open_again(search, target if target < state.best else INFINITE)
+    return True
+
+
+@inner_kernel
+def _give_up(search: LatticeSearch) -> bool:
+    """Try a lower target where a round takes longer than all before; say whether that was done."""
+    state = search.state
+    if state.target >= state.best or state.evaluated - state.before <= 3 * state.before + 100:
+        return False
+    state.proven = lower_bound(search)
+    step = 0.5 * (state.target - state.proven)
+    if step < (state.best - state.proven) / _MOST_STEPS:
+        return False
+    state.step = step
+    _open_again(search, state.proven + step)
+    return True
+
+
+@inner_kernel
 def _first_nodes(search: LatticeSearch, node: NDArray[np.int64]) -> bool:  # node OUT
     """The first nodes: top and bottom, then bisection of a chain between them for the edge of feasibility.
 
@@ -203,6 +253,15 @@ def _first_nodes(search: LatticeSearch, node: NDArray[np.int64]) -> bool:  # nod
 
 
 @inner_kernel
+def _busy(search: LatticeSearch) -> bool:
+    """Whether any explorer has a box, or a node that is being evaluated."""
+    busy = False
+    for s in range(search.explorer.size):
+        busy |= search.explorer[s].active >= 0 or search.explorer[s].pending == 1
+    return busy
+
+
+@inner_kernel
 def choose_node(search: LatticeSearch, explorer: int, node: NDArray[np.int64]) -> int:  # node OUT
     """Say what comes next for an explorer: evaluate a node, grow the arrays, wait, or stop as the proof is complete."""
     state, boxes, queue = search.state, search.box, search.queue
@@ -210,6 +269,7 @@ def choose_node(search: LatticeSearch, explorer: int, node: NDArray[np.int64]) -
         return GROW
     if _first_nodes(search, node):
         return EVALUATE
+    _give_up(search)
     if search.explorer[explorer].active >= 0 and _follow(search, explorer, node):
         return EVALUATE
     # Look for a better incumbent: often after an improvement, ever more rarely while nothing is found.
@@ -219,11 +279,15 @@ def choose_node(search: LatticeSearch, explorer: int, node: NDArray[np.int64]) -
         state.wait = min(2 * state.wait, _PATIENCE)
         if suggest(search, node) < threshold_of(search) and not _taken(search, node):
             return EVALUATE
-    while state.stack + state.heap > 0:
+    while True:
         threshold = threshold_of(search)
         # The heap is ordered by bound: if its first box is ruled out, all are.
-        if state.stack == 0 and boxes[queue[0].heap].bound >= threshold:
-            break
+        if state.stack == 0 and (state.heap == 0 or boxes[queue[0].heap].bound >= threshold):
+            if _busy(search):
+                return IDLE
+            if not _next_round(search):
+                return DONE
+            continue
         if state.free < 2 * node.size + 4 + search.explorer.size and state.deep == 0:
             return GROW  # a split opens a box per attribute at most
         # Bounds are updated when a box is taken, not when a node is evaluated: most boxes are never taken.
@@ -242,10 +306,6 @@ def choose_node(search: LatticeSearch, explorer: int, node: NDArray[np.int64]) -
         else:
             halve_box(search, box)
             free_box(search, box)
-    for s in range(search.explorer.size):
-        if search.explorer[s].active >= 0 or search.explorer[s].pending == 1:
-            return IDLE
-    return DONE
 
 
 @inner_kernel
@@ -301,4 +361,5 @@ def lower_bound(search: LatticeSearch) -> float:
     for s in range(search.explorer.size):
         if search.explorer[s].active >= 0:
             bound = min(bound, boxes[search.explorer[s].active].bound)
-    return bound
+    # Boxes left to later rounds have bounds of at least the target.
+    return max(min(bound, state.target), state.proven)

@@ -132,8 +132,6 @@ class Explorer:
     """... how many nodes were evaluated for it ..."""
     direction: int
     """... in which direction, UP or DOWN ..."""
-    hit: int
-    """... whether one of them cut the box ..."""
     last: int
     """... and the node evaluated last."""
     pending: int
@@ -164,6 +162,14 @@ class SearchState:
     """The bisection at the start: a position on the chain that breaks the limit ..."""
     chain_high: int
     """... and one that keeps it."""
+    target: float
+    """Boxes whose bounds reach this are left to later rounds; infinite in a search without rounds."""
+    proven: float
+    """What every node costs at least, as earlier rounds have shown."""
+    step: float
+    """By how much the target rises from round to round."""
+    before: int
+    """Nodes evaluated before this round."""
 
 
 class LatticeSearch(NamedTuple):
