@@ -50,6 +50,8 @@ from discreet.solve.partitions.kernels.blocks import (
     sort_by_piece,
     split_squares,
 )
+from discreet.solve.partitions.kernels.mates import ScarceCells
+from discreet.solve.partitions.mates import MatePrices, NodeNeeds
 from discreet.solve.partitions.open_partitions import AttributeItems, OpenPartitions, PricedPartitions
 
 __all__ = ["BoundInterrupted", "BoundingMethod", "NodeBound", "PartitionBounds", "price_kind"]
@@ -65,6 +67,10 @@ _GROWTH, _LARGEST_CLAIM = 1.3, 100.0
 """How the claim of an attribute grows to tuples that its cheapest partition suppresses, and up to what."""
 _WORTH_MERGING = 2
 """Cells of one group and piece are merged if that leaves fewer by this factor."""
+_PAIRS = 4_000_000
+"""Mates are not looked for in a node with more pairs of cells."""
+_FIRST_ROUNDS, _ROUNDS = 60, 6
+"""How many times the prices of scarce cells are changed at the first node, and at others."""
 _CLASSES = 1 << 16
 """So many classes are evaluated at once."""
 
@@ -134,6 +140,9 @@ class PartitionBounds:
         """Called before each attribute: whether to give up."""
         self.claims = np.ones((self.attributes, tuples))
         """(attribute, tuple) in what proportion attributes share the slack of each tuple."""
+        self.mates, self.warm = self.kind != MINORITY and self.smallest > 1, False
+        self.prices = np.zeros(tuples)
+        """(tuple,) the price of each tuple where it was scarce last; see :mod:`discreet.solve.partitions.mates`."""
 
     @staticmethod
     def block_rates(problem: Problem) -> Separable | None:
@@ -181,10 +190,7 @@ class PartitionBounds:
             if self.interrupted():
                 raise BoundInterrupted
             room = enough - (0.0 if self.takes_largest else total)
-            cost, gone = cells.price(a, cells.most[a] + slack * claims[a])
-            if self.limit in (0, self.problem.table.n):  # no sum of rows exceeds such a limit unless one block does
-                cost[gone > self.limit] = np.inf
-                gone[:] = 0.0
+            cost, gone = self.price(cells, a, cells.most[a] + slack * claims[a])
             priced = node[a].priced(cost, gone, room)
             self.blocks_priced += cost.size
             each[a] = priced
@@ -194,7 +200,43 @@ class PartitionBounds:
                 break
             if self.limit and not exact and np.isfinite(priced.least):
                 cells.raise_claims(a, priced.cheapest())
+        else:
+            if not exact and self.mates and enough < np.inf:
+                better = self._by_mates(cells, [(a, own) for a in priced_ones if (own := each[a])], total, enough)
+                if better is not None and better.total > total:
+                    return better
         return NodeBound(total, tuple(each), exact, self.takes_largest)
+
+    def _by_mates(
+        self, cells: NodeCells, each: Sequence[tuple[int, PricedPartitions]], total: float, enough: float
+    ) -> NodeBound | None:
+        """Return the bound by what scarce cells need, None if it is not worth while."""
+        needs = cells.needs(each, total)
+        if needs is None:
+            return None
+        scarce = cells.tuples_of(needs.cells.scarce)
+        inside = scarce >= 0
+        price = np.bincount(scarce[inside], weights=self.prices[inside], minlength=needs.need.size)
+        rounds = _ROUNDS if self.warm else _FIRST_ROUNDS
+        self.warm = True
+        found = MatePrices(needs, enough - total, enough).raised(price, rounds)
+        if found is None:
+            return None
+        bound, priced, price = found
+        rows = np.bincount(scarce[inside], weights=self.columns[0][inside], minlength=needs.need.size)
+        self.prices[inside] = (price / rows)[scarce[inside]] * self.columns[0][inside]
+        by_attribute: list[PricedPartitions | None] = [None] * len(cells.node)
+        for (a, _), own in zip(each, priced, strict=False):
+            by_attribute[a] = own
+        return NodeBound(bound, tuple(by_attribute), False)
+
+    def price(self, cells: NodeCells, a: int, share: Floats) -> tuple[Floats, Floats]:
+        """Return the cost and the suppressed rows of each block, infinite if it suppresses too many by itself."""
+        cost, gone = cells.price(a, share)
+        if self.limit in (0, self.problem.table.n):  # no sum of rows exceeds such a limit unless one block does
+            cost[gone > self.limit] = np.inf
+            gone[:] = 0.0
+        return cost, gone
 
     def number(self, keys: Ints, items: Ints, own: Ints, radix: int, span: int) -> tuple[Ints, int]:
         """Number keys without the part of one attribute; see the kernel."""
@@ -289,6 +331,49 @@ class NodeCells:
             gone = gone[self.numbers]
         own = self.bounds.claims[a]
         own[gone] = np.minimum(own[gone] * _GROWTH, _LARGEST_CLAIM)
+
+    def tuples_of(self, cells: Ints) -> Ints:
+        """Return for each tuple the entry of its cell."""
+        return cells if self.numbers is None else cells[self.numbers]
+
+    def needs(self, each: Sequence[tuple[int, PricedPartitions]], total: float) -> NodeNeeds | None:
+        """Return the scarce cells, with another bound; None if there are none or too many pairs."""
+        small = self.weight < self.bounds.smallest
+        group, groups = self.bounds.number(
+            self.coarse_key, self.codes[0], self.bounds.coarse[0], 0, int(self.coarse_radix[-1])
+        )
+        sizes = np.bincount(group, minlength=groups)
+        pairs = float(sizes @ np.bincount(group, weights=small, minlength=groups))
+        if not pairs or pairs > _PAIRS or any(own.joined() is None for _, own in each):
+            return None
+        certain, slack = self.divide([a for a, _ in each])
+        cost, gone = [], []
+        for a, _ in each:
+            own_cost, own_gone = self.bounds.price(self, a, self.most[a])
+            cost.append(own_cost)
+            gone.append(own_gone)
+        scarce = np.full(self.count, -1, dtype=np.int64)
+        scarce[small] = np.arange(np.count_nonzero(small))
+        cells = ScarceCells(
+            cells=np.argsort(group, kind="stable"),
+            starts=np.concatenate([[0], np.cumsum(sizes)]),
+            scarce=scarce,
+            piece=np.stack([self.bounds.fine[a][self.codes[a]] for a, _ in each]),
+            weight=self.weight,
+        )
+        most = np.maximum(slack[small], 0.0) if self.bounds.limit else np.full(np.count_nonzero(small), np.inf)
+        return NodeNeeds(
+            self.node,
+            [a for a, _ in each],
+            certain,
+            cost,
+            gone,
+            [own for _, own in each],
+            total,
+            cells,
+            self.bounds.smallest - self.weight[small],
+            most,
+        )
 
     def _without(self, a: int, keys: Ints, ids: Ints, radix: Ints) -> tuple[Ints, int]:
         """Number the classes of all attributes but one."""

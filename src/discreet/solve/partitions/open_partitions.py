@@ -115,6 +115,13 @@ class PricedPartitions(ABC):
         """
         return self.partitions, self
 
+    def joined(self) -> Floats | None:
+        """Return what the cheapest partition costs in which two pieces share a block, as a matrix.
+
+        Infinite if there is none. None by default, if the prices of blocks do not decide.
+        """
+        return None
+
     def memory(self) -> PriceMemory | None:
         """Return what is worth keeping for children; None by default."""
         return None

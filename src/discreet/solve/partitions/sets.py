@@ -17,6 +17,7 @@ from discreet.solve.partitions.kernels.blocks import BlockWalk
 from discreet.solve.partitions.kernels.sets import (
     SetPrices,
     cheapest_sets,
+    join_sets,
     least_shares,
     list_partitions,
     read_sets,
@@ -213,6 +214,12 @@ class PricedSets(PricedPartitions):
         less.starts = np.concatenate([[0], np.cumsum(kept)])[self.starts]
         less.partitions = self.partitions.only(less.sets)
         return less.partitions, less
+
+    def joined(self) -> Floats:
+        """Return the cost of the cheapest partition with a set that holds two items."""
+        least = np.full((self.count, self.count), np.inf)
+        join_sets(self.sets, self.whole, least)
+        return least
 
     def memory(self) -> PriceMemory:
         """Return the cost of the cheapest partition with each set."""
