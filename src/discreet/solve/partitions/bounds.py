@@ -50,7 +50,6 @@ from discreet.solve.partitions.kernels.blocks import (
     sort_by_piece,
     split_squares,
 )
-from discreet.solve.partitions.kernels.mates import ScarceCells
 from discreet.solve.partitions.mates import MatePrices, NodeNeeds
 from discreet.solve.partitions.open_partitions import AttributeItems, OpenPartitions, PricedPartitions
 
@@ -67,8 +66,6 @@ _GROWTH, _LARGEST_CLAIM = 1.3, 100.0
 """How the claim of an attribute grows to tuples that its cheapest partition suppresses, and up to what."""
 _WORTH_MERGING = 2
 """Cells of one group and piece are merged if that leaves fewer by this factor."""
-_PAIRS = 4_000_000
-"""Mates are not looked for in a node with more pairs of cells."""
 _FIRST_ROUNDS, _ROUNDS = 60, 6
 """How many times the prices of scarce cells are changed at the first node, and at others."""
 _CLASSES = 1 << 16
@@ -214,7 +211,7 @@ class PartitionBounds:
         needs = cells.needs(each, total)
         if needs is None:
             return None
-        scarce = cells.tuples_of(needs.cells.scarce)
+        scarce = cells.tuples_of(needs.numbers)
         inside = scarce >= 0
         price = np.bincount(scarce[inside], weights=self.prices[inside], minlength=needs.need.size)
         rounds = _ROUNDS if self.warm else _FIRST_ROUNDS
@@ -337,14 +334,9 @@ class NodeCells:
         return cells if self.numbers is None else cells[self.numbers]
 
     def needs(self, each: Sequence[tuple[int, PricedPartitions]], total: float) -> NodeNeeds | None:
-        """Return the scarce cells, with another bound; None if there are none or too many pairs."""
+        """Return the scarce cells, with the attributes priced so far; None if there are none."""
         small = self.weight < self.bounds.smallest
-        group, groups = self.bounds.number(
-            self.coarse_key, self.codes[0], self.bounds.coarse[0], 0, int(self.coarse_radix[-1])
-        )
-        sizes = np.bincount(group, minlength=groups)
-        pairs = float(sizes @ np.bincount(group, weights=small, minlength=groups))
-        if not pairs or pairs > _PAIRS or any(own.joined() is None for _, own in each):
+        if not small.any() or any(own.joined() is None for _, own in each):
             return None
         certain, slack = self.divide([a for a, _ in each])
         cost, gone = [], []
@@ -352,16 +344,10 @@ class NodeCells:
             own_cost, own_gone = self.bounds.price(self, a, self.most[a])
             cost.append(own_cost)
             gone.append(own_gone)
-        scarce = np.full(self.count, -1, dtype=np.int64)
-        scarce[small] = np.arange(np.count_nonzero(small))
-        cells = ScarceCells(
-            cells=np.argsort(group, kind="stable"),
-            starts=np.concatenate([[0], np.cumsum(sizes)]),
-            scarce=scarce,
-            piece=np.stack([self.bounds.fine[a][self.codes[a]] for a, _ in each]),
-            weight=self.weight,
-        )
         most = np.maximum(slack[small], 0.0) if self.bounds.limit else np.full(np.count_nonzero(small), np.inf)
+        group, groups = self.bounds.number(
+            self.coarse_key, self.codes[0], self.bounds.coarse[0], 0, int(self.coarse_radix[-1])
+        )
         return NodeNeeds(
             self.node,
             [a for a, _ in each],
@@ -369,8 +355,10 @@ class NodeCells:
             cost,
             gone,
             [own for _, own in each],
-            total,
-            cells,
+            group,
+            np.stack([self.bounds.fine[a][self.codes[a]] for a, _ in each]),
+            self.weight,
+            small,
             self.bounds.smallest - self.weight[small],
             most,
         )

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.solve.partitions.kernels.mates import Mates, ScarceCells, count_brought, find_mates, reward_blocks
+from discreet.solve.partitions.kernels.mates import Mates, ScarceCells, count_brought, find_mates, reward_blocks, sort_ends
 from discreet.solve.partitions.open_partitions import OpenPartitions, PricedPartitions
 
 __all__ = ["MatePrices", "NodeNeeds"]
@@ -23,6 +23,8 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 _ROUNDING = 1e-12
+_PAIRS = 1_000_000
+"""With more pairs of cells, mates are found in haste."""
 _STEP, _LESS = 1.0, 0.6
 """The first step, as a share of Polyak's, and by what it is multiplied if the bound does not rise."""
 
@@ -40,14 +42,24 @@ class NodeNeeds:
     """What each block of the open attributes costs at least; a row that is suppressed costs ..."""
     gone: Sequence[Floats]
     priced: Sequence[PricedPartitions]
-    """The open attributes by another bound, ..."""
-    total: float
-    """... and that bound."""
-    cells: ScarceCells
+    """The open attributes by another bound."""
+    group: Ints
+    """(cells,) the coarsest blocks of all attributes."""
+    piece: Ints
+    """(open attributes, cells)"""
+    weight: Floats
+    """(cells,)"""
+    scarce: NDArray[np.bool_]
+    """(cells,)"""
     need: Floats
     """Rows that each scarce cell lacks."""
     most: Floats
     """The highest price of each scarce cell: its slack."""
+
+    @cached_property
+    def numbers(self) -> Ints:
+        """(cells,) the number of each scarce cell, -1 for others."""
+        return np.where(self.scarce, np.cumsum(self.scarce) - 1, -1)
 
 
 class MatePrices:
@@ -60,22 +72,39 @@ class MatePrices:
         self.base = np.concatenate([[0], np.cumsum(pieces)]).astype(np.int64)
         self.place = np.empty((len(pieces), count), dtype=np.int64)
         self.starts: list[Ints] = []
-        scarce = np.flatnonzero(needs.cells.scarce >= 0)
         for x, many in enumerate(pieces):
-            own = needs.cells.piece[x, scarce]
+            own = needs.piece[x, needs.scarce]
             self.place[x, np.argsort(own, kind="stable")] = np.arange(count)
             self.starts.append(np.searchsorted(np.sort(own), np.arange(many + 1)).astype(np.int64))
         self.walks = [needs.node[a].walk().steps for a in needs.open]
         self.rows = self._mates(max(pieces), room)
 
     def _mates(self, widest: int, room: float) -> Floats:
+        """Return the rows of mates, with attributes first whose values are dear to join."""
         needs = self.needs
         extra = np.full((len(needs.open), widest, widest), np.inf)
+        dear = np.empty(len(needs.open))
         for x, priced in enumerate(needs.priced):
             joined = priced.joined()
             extra[x, : joined.shape[0], : joined.shape[0]] = np.maximum(joined - priced.least, 0.0)
+            rows = np.bincount(needs.piece[x], weights=needs.weight, minlength=widest)
+            apart = rows.sum() ** 2 - rows @ rows
+            dear[x] = rows @ np.minimum(extra[x], room) @ rows / apart if apart else 0.0
+        turn = np.argsort(-dear, kind="stable")
+        order = np.lexsort((*needs.piece[turn[::-1]], needs.group))
+        cells = ScarceCells(
+            piece=needs.piece[turn[:, np.newaxis], order],
+            scarce=needs.numbers[order],
+            begin=np.empty(order.size, dtype=np.int64),
+            end=np.empty((turn.size + 1, order.size), dtype=np.int64),
+            before=np.concatenate([[0.0], np.cumsum(needs.weight[order])]),
+        )
+        sort_ends(needs.group[order], cells.piece, cells.begin, cells.end)
+        sizes = np.bincount(needs.group)
+        pairs = sizes @ np.bincount(needs.group, weights=needs.scarce, minlength=sizes.size)
         rows = np.zeros((int(self.base[-1]), needs.need.size))
-        find_mates(needs.cells, extra, room, Mates(rows, self.base, self.place))
+        mates = Mates(rows, self.base[turn], self.place[turn])
+        find_mates(cells, extra[turn], room, bool(pairs > _PAIRS), mates)
         return rows
 
     def raised(self, price: Floats, rounds: int) -> tuple[float, list[PricedPartitions], Floats] | None:

@@ -14,23 +14,29 @@ from numpy.typing import NDArray
 from discreet.solve.kernels.jit import kernel
 from discreet.solve.partitions.kernels.blocks import RECORD
 
-__all__ = ["Mates", "ScarceCells", "count_brought", "find_mates", "reward_blocks"]
+__all__ = ["Mates", "ScarceCells", "count_brought", "find_mates", "reward_blocks", "sort_ends"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
 class ScarceCells(NamedTuple):
-    """The cells of a node by the groups that no recoding separates for sure, and the scarce ones among them."""
+    """The cells of a node in lexicographic order, and the scarce ones among them.
 
-    cells: Ints
-    """Sorted by group: the cells of group g are ``cells[starts[g]:starts[g + 1]]``."""
-    starts: Ints
-    scarce: Ints
-    """(cells,) the number of each scarce cell, -1 for others."""
+    Cells are sorted by their group (the coarsest blocks of all attributes), then by their pieces of the open
+    attributes in turn.
+    """
+
     piece: Ints
     """(open attributes, cells)"""
-    weight: Floats
+    scarce: Ints
+    """(cells,) the number of each scarce cell, -1 for others."""
+    begin: Ints
+    """(cells,) the first cell of the same group, ..."""
+    end: Ints
+    """(1 + open attributes, cells) ... its end, and the ends of those that also agree in the first attributes."""
+    before: Floats
+    """(cells + 1,) rows of the cells before each."""
 
 
 class Mates(NamedTuple):
@@ -45,39 +51,65 @@ class Mates(NamedTuple):
 
 
 @kernel
-def find_mates(cells: ScarceCells, extra: Floats, room: float, mates: Mates) -> None:
+def sort_ends(group: Ints, piece: Ints, begin: Ints, end: Ints) -> None:
+    """Find where runs of cells end that agree in their group and in the first attributes.
+
+    IN: group, piece in lexicographic order
+    OUT: begin, end; see :class:`ScarceCells`
+    """
+    attributes, count = piece.shape
+    for x in range(count):
+        begin[x] = begin[x - 1] if x > 0 and group[x] == group[x - 1] else x
+    for x in range(count - 1, -1, -1):
+        same = x + 1 < count and group[x] == group[x + 1]
+        end[0, x] = end[0, x + 1] if same else x + 1
+        for d in range(attributes):
+            same = same and piece[d, x] == piece[d, x + 1]
+            end[d + 1, x] = end[d + 1, x + 1] if same else x + 1
+
+
+@kernel
+def find_mates(cells: ScarceCells, extra: Floats, room: float, hasty: bool, mates: Mates) -> None:
     """List the mates of each scarce cell under the attribute in which joining them costs most.
 
-    Two cells are no mates if joining the pieces in which they differ costs ``room`` or more.
+    Two cells are no mates if joining the pieces in which they differ costs ``room`` or more. Cells that agree in the
+    first attributes are looked at together. If ``hasty``, they are mates together as soon as no later attribute can
+    cost more: some of them may be none, which makes the bound lower and the search for mates faster.
 
     IN: extra (open attributes, pieces, pieces), what it costs at least to join two pieces
     OUT: mates.rows, 0 before
     """
-    attributes = cells.piece.shape[0]
-    for g in range(cells.starts.size - 1):
-        for x in range(cells.starts[g], cells.starts[g + 1]):
-            t = cells.cells[x]
-            r = cells.scarce[t]
-            if r < 0:
-                continue
-            for y in range(cells.starts[g], cells.starts[g + 1]):
-                other = cells.cells[y]
-                if other == t:
-                    continue
-                total, most, chosen = 0.0, -1.0, 0
-                for a in range(attributes):
-                    p, q = cells.piece[a, t], cells.piece[a, other]
-                    if p != q:
-                        cost = extra[a, p, q]
-                        total += cost
-                        if total >= room:
-                            break
-                        if cost > most:
-                            most, chosen = cost, a
-                if total < room:
-                    mates.rows[mates.base[chosen] + cells.piece[chosen, other], mates.place[chosen, r]] += cells.weight[
-                        other
-                    ]
+    attributes, pieces = extra.shape[0], extra.shape[1]
+    highest = np.zeros((attributes, pieces))
+    for a in range(attributes):
+        for p in range(pieces):
+            for q in range(pieces):
+                if extra[a, p, q] < room:
+                    highest[a, p] = max(highest[a, p], extra[a, p, q])
+    later = np.zeros(attributes + 1)
+    for t in range(cells.scarce.size):
+        r = cells.scarce[t]
+        if r < 0:
+            continue
+        for a in range(attributes - 1, -1, -1):
+            later[a] = max(later[a + 1], highest[a, cells.piece[a, t]])
+        x = cells.begin[t]
+        while x < cells.end[0, t]:
+            total, most, chosen, depth = 0.0, -1.0, 0, attributes
+            for a in range(attributes):
+                p, q = cells.piece[a, t], cells.piece[a, x]
+                if p != q:
+                    total += extra[a, p, q]
+                    if extra[a, p, q] > most:
+                        most, chosen = extra[a, p, q], a
+                    if total >= room or (hasty and most >= later[a + 1]):
+                        depth = a + 1
+                        break
+            after = cells.end[depth, x]
+            if total < room and most >= 0.0:  # otherwise it is no mate, or the cell itself
+                rows = cells.before[after] - cells.before[x]
+                mates.rows[mates.base[chosen] + cells.piece[chosen, x], mates.place[chosen, r]] += rows
+            x = after
 
 
 @kernel
