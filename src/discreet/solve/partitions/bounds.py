@@ -198,7 +198,7 @@ class PartitionBounds:
             if self.limit and not exact and np.isfinite(priced.least):
                 cells.raise_claims(a, priced.cheapest())
         else:
-            if not exact and self.mates and enough < np.inf:
+            if not exact and self.mates and enough < np.inf and __import__('os').environ.get('MATES') != '0':
                 better = self._by_mates(cells, [(a, own) for a in priced_ones if (own := each[a])], total, enough)
                 if better is not None and better.total > total:
                     return better
@@ -337,6 +337,13 @@ class NodeCells:
         """Return the scarce cells, with the attributes priced so far; None if there are none."""
         small = self.weight < self.bounds.smallest
         if not small.any() or any(own.joined() is None for _, own in each):
+            return None
+        group, groups = self.bounds.number(
+            self.coarse_key, self.codes[0], self.bounds.coarse[0], 0, int(self.coarse_radix[-1])
+        )
+        sizes = np.bincount(group)
+        pairs = sizes @ np.bincount(group, weights=small, minlength=sizes.size)
+        if pairs > float(__import__('os').environ.get('PAIRS', '1e6')):
             return None
         certain, slack = self.divide([a for a, _ in each])
         cost, gone = [], []

@@ -104,7 +104,7 @@ class MatePrices:
         pairs = sizes @ np.bincount(needs.group, weights=needs.scarce, minlength=sizes.size)
         rows = np.zeros((int(self.base[-1]), needs.need.size))
         mates = Mates(rows, self.base[turn], self.place[turn])
-        find_mates(cells, extra[turn], room, bool(pairs > _PAIRS), mates)
+        find_mates(cells, extra[turn], room, float(__import__('os').environ.get('HASTE', '1')) if pairs > _PAIRS else np.inf, mates)
         return rows
 
     def raised(self, price: Floats, rounds: int) -> tuple[float, list[PricedPartitions], Floats] | None:

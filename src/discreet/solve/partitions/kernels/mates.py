@@ -69,7 +69,7 @@ def sort_ends(group: Ints, piece: Ints, begin: Ints, end: Ints) -> None:
 
 
 @kernel
-def find_mates(cells: ScarceCells, extra: Floats, room: float, hasty: bool, mates: Mates) -> None:
+def find_mates(cells: ScarceCells, extra: Floats, room: float, haste: float, mates: Mates) -> None:
     """List the mates of each scarce cell under the attribute in which joining them costs most.
 
     Two cells are no mates if joining the pieces in which they differ costs ``room`` or more. Cells that agree in the
@@ -102,7 +102,7 @@ def find_mates(cells: ScarceCells, extra: Floats, room: float, hasty: bool, mate
                     total += extra[a, p, q]
                     if extra[a, p, q] > most:
                         most, chosen = extra[a, p, q], a
-                    if total >= room or (hasty and most >= later[a + 1]):
+                    if total >= room or most >= haste * later[a + 1]:
                         depth = a + 1
                         break
             after = cells.end[depth, x]
