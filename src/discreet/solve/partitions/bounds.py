@@ -50,7 +50,7 @@ from discreet.solve.partitions.kernels.blocks import (
     sort_by_piece,
     split_squares,
 )
-from discreet.solve.partitions.mates import MatePrices, NodeNeeds
+from discreet.solve.partitions.mates import HASTY_PAIRS, MatePrices, NodeNeeds
 from discreet.solve.partitions.open_partitions import AttributeItems, OpenPartitions, PricedPartitions
 
 __all__ = ["BoundInterrupted", "BoundingMethod", "NodeBound", "PartitionBounds", "price_kind"]
@@ -68,6 +68,10 @@ _WORTH_MERGING = 2
 """Cells of one group and piece are merged if that leaves fewer by this factor."""
 _FIRST_ROUNDS, _ROUNDS = 60, 6
 """How many times the prices of scarce cells are changed at the first node, and at others."""
+_MOST_PAIRS, _MOST_STEPS = 2e8, 3e8
+"""Mates are not looked for with more pairs of cells, or if the walks take scarce cells in and out more often."""
+_WORTH, _LAST = 0.2, 8
+"""Mates are looked for in large nodes while they close at least this share of the gap, on average over so many."""
 _CLASSES = 1 << 16
 """So many classes are evaluated at once."""
 
@@ -137,9 +141,10 @@ class PartitionBounds:
         """Called before each attribute: whether to give up."""
         self.claims = np.ones((self.attributes, tuples))
         """(attribute, tuple) in what proportion attributes share the slack of each tuple."""
-        self.mates, self.warm = self.kind != MINORITY and self.smallest > 1, False
         self.prices = np.zeros(tuples)
         """(tuple,) the price of each tuple where it was scarce last; see :mod:`discreet.solve.partitions.mates`."""
+        self.gain = 1.0
+        """What share of the gap mates closed at the last large nodes, on average."""
 
     @staticmethod
     def block_rates(problem: Problem) -> Separable | None:
@@ -198,7 +203,7 @@ class PartitionBounds:
             if self.limit and not exact and np.isfinite(priced.least):
                 cells.raise_claims(a, priced.cheapest())
         else:
-            if not exact and self.mates and enough < np.inf and __import__('os').environ.get('MATES') != '0':
+            if not exact and enough < np.inf and self.kind != MINORITY:
                 better = self._by_mates(cells, [(a, own) for a in priced_ones if (own := each[a])], total, enough)
                 if better is not None and better.total > total:
                     return better
@@ -207,21 +212,28 @@ class PartitionBounds:
     def _by_mates(
         self, cells: NodeCells, each: Sequence[tuple[int, PricedPartitions]], total: float, enough: float
     ) -> NodeBound | None:
-        """Return the bound by what scarce cells need, None if it is not worth while."""
-        needs = cells.needs(each, total)
-        if needs is None:
+        """Return the bound by what scarce cells need; None if there are none, or it is not worth its time."""
+        pairs, steps = cells.pairs(), sum(cells.node[a].walk().steps.size for a, _ in each)
+        large = pairs > HASTY_PAIRS
+        if not pairs or pairs > _MOST_PAIRS or steps * np.count_nonzero(cells.scarce) > _MOST_STEPS:
             return None
-        scarce = cells.tuples_of(needs.numbers)
-        inside = scarce >= 0
-        price = np.bincount(scarce[inside], weights=self.prices[inside], minlength=needs.need.size)
-        rounds = _ROUNDS if self.warm else _FIRST_ROUNDS
-        self.warm = True
-        found = MatePrices(needs, enough - total, enough).raised(price, rounds)
-        if found is None:
+        if large and self.gain < _WORTH:
             return None
-        bound, priced, price = found
-        rows = np.bincount(scarce[inside], weights=self.columns[0][inside], minlength=needs.need.size)
-        self.prices[inside] = (price / rows)[scarce[inside]] * self.columns[0][inside]
+        extra = [np.maximum(joined - own.least, 0.0) for _, own in each if (joined := own.joined()) is not None]
+        if len(extra) < len(each):
+            return None
+        needs = cells.needs([a for a, _ in each], extra)
+        scarce = needs.numbers if cells.numbers is None else needs.numbers[cells.numbers]
+        inside = np.flatnonzero(scarce >= 0)
+        scarce, rows = scarce[inside], self.columns[0][inside]
+        start = np.zeros(needs.need.size)
+        np.add.at(start, scarce, self.prices[inside])
+        prices = MatePrices(needs, total, enough, large)
+        rounds = _ROUNDS if self.prices.any() else _FIRST_ROUNDS
+        bound, priced, price = prices.raised(start, rounds, self.interrupted)
+        self.prices[inside] = (price / (self.smallest - needs.need))[scarce] * rows
+        if large:
+            self.gain += (max(min(bound, enough) - total, 0.0) / (enough - total) - self.gain) / _LAST
         by_attribute: list[PricedPartitions | None] = [None] * len(cells.node)
         for (a, _), own in zip(each, priced, strict=False):
             by_attribute[a] = own
@@ -329,45 +341,41 @@ class NodeCells:
         own = self.bounds.claims[a]
         own[gone] = np.minimum(own[gone] * _GROWTH, _LARGEST_CLAIM)
 
-    def tuples_of(self, cells: Ints) -> Ints:
-        """Return for each tuple the entry of its cell."""
-        return cells if self.numbers is None else cells[self.numbers]
+    @cached_property
+    def scarce(self) -> NDArray[np.bool_]:
+        """(cells,) which have fewer rows than the smallest valid class."""
+        return np.asarray(self.weight < self.bounds.smallest)
 
-    def needs(self, each: Sequence[tuple[int, PricedPartitions]], total: float) -> NodeNeeds | None:
-        """Return the scarce cells, with the attributes priced so far; None if there are none."""
-        small = self.weight < self.bounds.smallest
-        if not small.any() or any(own.joined() is None for _, own in each):
-            return None
-        group, groups = self.bounds.number(
-            self.coarse_key, self.codes[0], self.bounds.coarse[0], 0, int(self.coarse_radix[-1])
-        )
-        sizes = np.bincount(group)
-        pairs = sizes @ np.bincount(group, weights=small, minlength=sizes.size)
-        if pairs > float(__import__('os').environ.get('PAIRS', '1e6')):
-            return None
-        certain, slack = self.divide([a for a, _ in each])
-        cost, gone = [], []
-        for a, _ in each:
-            own_cost, own_gone = self.bounds.price(self, a, self.most[a])
-            cost.append(own_cost)
-            gone.append(own_gone)
-        most = np.maximum(slack[small], 0.0) if self.bounds.limit else np.full(np.count_nonzero(small), np.inf)
-        group, groups = self.bounds.number(
-            self.coarse_key, self.codes[0], self.bounds.coarse[0], 0, int(self.coarse_radix[-1])
-        )
+    @cached_property
+    def together(self) -> Ints:
+        """(cells,) the combination of the coarsest blocks of all attributes."""
+        span = int(self.coarse_radix[-1])
+        return self.bounds.number(self.coarse_key, self.codes[0], self.bounds.coarse[0], 0, span)[0]
+
+    def pairs(self) -> float:
+        """Return the number of pairs of a scarce cell and one that may share its class."""
+        if not self.scarce.any():
+            return 0.0
+        sizes = np.bincount(self.together)
+        return float(sizes @ np.bincount(self.together, weights=self.scarce, minlength=sizes.size))
+
+    def needs(self, open_: Sequence[int], extra: Sequence[Floats]) -> NodeNeeds:
+        """Return what the scarce cells need; ``extra``: what joining two pieces of an open attribute costs."""
+        certain, slack = self.divide(open_)
+        costs = [self.bounds.price(self, a, self.most[a]) for a in open_]
+        most = np.maximum(slack[self.scarce], 0.0)
         return NodeNeeds(
-            self.node,
-            [a for a, _ in each],
-            certain,
-            cost,
-            gone,
-            [own for _, own in each],
-            group,
-            np.stack([self.bounds.fine[a][self.codes[a]] for a, _ in each]),
-            self.weight,
-            small,
-            self.bounds.smallest - self.weight[small],
-            most,
+            partitions=[self.node[a] for a in open_],
+            extra=extra,
+            certain=certain,
+            cost=[cost for cost, _ in costs],
+            gone=[gone for _, gone in costs],
+            group=self.together,
+            piece=np.stack([self.bounds.fine[a][self.codes[a]] for a in open_]),
+            weight=self.weight,
+            scarce=self.scarce,
+            need=self.bounds.smallest - self.weight[self.scarce],
+            most=most if self.bounds.limit else np.full_like(most, np.inf),
         )
 
     def _without(self, a: int, keys: Ints, ids: Ints, radix: Ints) -> tuple[Ints, int]:

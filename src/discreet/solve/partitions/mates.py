@@ -7,44 +7,53 @@ mates. The least that remains is found for each attribute by itself, whatever th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.solve.partitions.kernels.mates import Mates, ScarceCells, count_brought, find_mates, reward_blocks, sort_ends
+from discreet.solve.partitions.kernels.mates import (
+    Mates,
+    ScarceCells,
+    count_brought,
+    find_ends,
+    find_mates,
+    reward_blocks,
+)
 from discreet.solve.partitions.open_partitions import OpenPartitions, PricedPartitions
 
-__all__ = ["MatePrices", "NodeNeeds"]
+__all__ = ["HASTY_PAIRS", "MatePrices", "NodeNeeds"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
+HASTY_PAIRS = 500_000
+"""A node with more pairs of a scarce cell and another is large: its mates are found in haste."""
+_HASTE = 0.25
+"""Then, cells are listed together under an attribute if no later one costs more than this many times as much."""
 _ROUNDING = 1e-12
-_PAIRS = 1_000_000
-"""With more pairs of cells, mates are found in haste."""
-_STEP, _LESS = 1.0, 0.6
-"""The first step, as a share of Polyak's, and by what it is multiplied if the bound does not rise."""
+_LESS = 0.6
+"""Steps are a share of Polyak's, multiplied by this whenever the bound does not rise."""
 
 
 @dataclass(frozen=True, eq=False)
 class NodeNeeds:
-    """The scarce cells of a node, as the bound needs them."""
+    """The open attributes of a node, its cells and what the scarce ones among them need."""
 
-    node: Sequence[OpenPartitions]
-    open: Sequence[int]
-    """The open attributes, those with most items last."""
+    partitions: Sequence[OpenPartitions]
+    """Of each open attribute, the one with most items last."""
+    extra: Sequence[Floats]
+    """(pieces, pieces) what it costs at least to join two pieces."""
     certain: float
     """Cost that is certain."""
     cost: Sequence[Floats]
-    """What each block of the open attributes costs at least; a row that is suppressed costs ..."""
+    """What each block costs at least; the price of a scarce cell is not part of it."""
     gone: Sequence[Floats]
-    priced: Sequence[PricedPartitions]
-    """The open attributes by another bound."""
+    """Rows suppressed in each block."""
     group: Ints
-    """(cells,) the coarsest blocks of all attributes."""
+    """(cells,) the combination of the coarsest blocks of all attributes."""
     piece: Ints
     """(open attributes, cells)"""
     weight: Floats
@@ -52,9 +61,9 @@ class NodeNeeds:
     scarce: NDArray[np.bool_]
     """(cells,)"""
     need: Floats
-    """Rows that each scarce cell lacks."""
+    """(scarce cells,) the rows they lack."""
     most: Floats
-    """The highest price of each scarce cell: its slack."""
+    """(scarce cells,) their highest price: the slack."""
 
     @cached_property
     def numbers(self) -> Ints:
@@ -65,98 +74,98 @@ class NodeNeeds:
 class MatePrices:
     """Finds prices of the scarce cells of one node that make the bound high."""
 
-    def __init__(self, needs: NodeNeeds, room: float, enough: float) -> None:
+    def __init__(self, needs: NodeNeeds, total: float, enough: float, hasty: bool) -> None:
         self.needs, self.enough = needs, enough
-        count = needs.need.size
-        pieces = [needs.node[a].fine_blocks for a in needs.open]
+        pieces = [own.fine_blocks for own in needs.partitions]
         self.base = np.concatenate([[0], np.cumsum(pieces)]).astype(np.int64)
-        self.place = np.empty((len(pieces), count), dtype=np.int64)
+        self.place = np.empty((len(pieces), needs.need.size), dtype=np.int64)
+        """(open attributes, scarce cells) the column of each scarce cell: they are sorted by their own piece."""
         self.starts: list[Ints] = []
+        self.need: list[Floats] = []
         for x, many in enumerate(pieces):
             own = needs.piece[x, needs.scarce]
-            self.place[x, np.argsort(own, kind="stable")] = np.arange(count)
-            self.starts.append(np.searchsorted(np.sort(own), np.arange(many + 1)).astype(np.int64))
-        self.walks = [needs.node[a].walk().steps for a in needs.open]
-        self.rows = self._mates(max(pieces), room)
+            order = np.argsort(own, kind="stable")
+            self.place[x, order] = np.arange(order.size)
+            self.starts.append(np.searchsorted(own[order], np.arange(many + 1)).astype(np.int64))
+            self.need.append(needs.need[order])
+        self.steps = [own.walk().steps for own in needs.partitions]
+        rows = self._mates(max(pieces), enough - total, hasty)
+        self.rows = [rows[begin:end] for begin, end in zip(self.base[:-1], self.base[1:], strict=True)]
 
-    def _mates(self, widest: int, room: float) -> Floats:
-        """Return the rows of mates, with attributes first whose values are dear to join."""
+    def _mates(self, widest: int, room: float, hasty: bool) -> Floats:
+        """Return the rows of mates; attributes whose values are dear to join come first."""
         needs = self.needs
-        extra = np.full((len(needs.open), widest, widest), np.inf)
-        dear = np.empty(len(needs.open))
-        for x, priced in enumerate(needs.priced):
-            joined = priced.joined()
-            extra[x, : joined.shape[0], : joined.shape[0]] = np.maximum(joined - priced.least, 0.0)
+        extra = np.full((len(needs.extra), widest, widest), np.inf)
+        dear = np.zeros(len(needs.extra))
+        for x, own in enumerate(needs.extra):
+            extra[x, : own.shape[0], : own.shape[0]] = own
             rows = np.bincount(needs.piece[x], weights=needs.weight, minlength=widest)
-            apart = rows.sum() ** 2 - rows @ rows
+            apart = float(rows.sum() ** 2 - rows @ rows)
             dear[x] = rows @ np.minimum(extra[x], room) @ rows / apart if apart else 0.0
         turn = np.argsort(-dear, kind="stable")
         order = np.lexsort((*needs.piece[turn[::-1]], needs.group))
         cells = ScarceCells(
-            piece=needs.piece[turn[:, np.newaxis], order],
+            piece=np.ascontiguousarray(needs.piece[turn[:, np.newaxis], order].T),
             scarce=needs.numbers[order],
             begin=np.empty(order.size, dtype=np.int64),
             end=np.empty((turn.size + 1, order.size), dtype=np.int64),
             before=np.concatenate([[0.0], np.cumsum(needs.weight[order])]),
         )
-        sort_ends(needs.group[order], cells.piece, cells.begin, cells.end)
-        sizes = np.bincount(needs.group)
-        pairs = sizes @ np.bincount(needs.group, weights=needs.scarce, minlength=sizes.size)
-        rows = np.zeros((int(self.base[-1]), needs.need.size))
-        mates = Mates(rows, self.base[turn], self.place[turn])
-        find_mates(cells, extra[turn], room, float(__import__('os').environ.get('HASTE', '1')) if pairs > _PAIRS else np.inf, mates)
-        return rows
+        find_ends(needs.group[order], cells.piece, cells.begin, cells.end)
+        found = np.zeros((int(self.base[-1]), needs.need.size))
+        mates = Mates(found, self.base[turn], self.place[turn])
+        find_mates(cells, extra[turn], room, _HASTE if hasty else np.inf, mates)
+        return found
 
-    def raised(self, price: Floats, rounds: int) -> tuple[float, list[PricedPartitions], Floats] | None:
-        """Return the highest bound found, its prices of blocks and of scarce cells; None if nothing is left."""
-        best: tuple[float, list[PricedPartitions], Floats] | None = None
-        step, price = _STEP, np.minimum(price, self.needs.most)
+    def raised(
+        self, price: Floats, rounds: int, interrupted: Callable[[], bool]
+    ) -> tuple[float, list[PricedPartitions], Floats]:
+        """Return the highest bound found from these prices on, its prices of blocks and of scarce cells."""
+        most, step = self.needs.most, 1.0
+        price = np.minimum(price, most)
+        best, best_priced, best_price = -np.inf, list[PricedPartitions](), price
         for _ in range(rounds):
             total, priced = self._bound(price)
-            if best is None or total > best[0]:
-                best = total, priced, price
+            if total > best:
+                best, best_priced, best_price = total, priced, price
             else:
                 step *= _LESS
-            if total >= self.enough:
-                return best
+            if total >= self.enough or interrupted():
+                break
             slope = 1.0 - self._brought(priced)
-            slope[((price <= 0) & (slope < 0)) | ((price >= self.needs.most) & (slope > 0))] = 0.0
+            slope[((price <= 0) & (slope < 0)) | ((price >= most) & (slope > 0))] = 0.0
             length = float(slope @ slope)
             if not length:
                 break
-            price = np.clip(price + step * (self.enough - total) / length * slope, 0.0, self.needs.most)
-        return best
+            price = np.clip(price + step * (self.enough - total) / length * slope, 0.0, most)
+        return best, best_priced, best_price
 
     def _bound(self, price: Floats) -> tuple[float, list[PricedPartitions]]:
-        """Return the bound with these prices, infinite if it exceeds what is of interest."""
+        """Return the bound with these prices, and the attributes priced; infinite if it is at least ``enough``."""
         needs = self.needs
         total = needs.certain + float(price.sum()) * (1 - _ROUNDING)
+        costs: list[Floats] = []
+        for x, cost in enumerate(needs.cost):
+            per_row = np.empty_like(price)
+            per_row[self.place[x]] = price / needs.need
+            reward = np.empty(cost.size)
+            reward_blocks(self.steps[x], self.starts[x], self.rows[x], self.need[x], per_row, reward)
+            costs.append(cost - reward)
+        floors = [own.floor(cost) for own, cost in zip(needs.partitions, costs, strict=True)]
         found: list[PricedPartitions] = []
-        for x, a in enumerate(needs.open):
-            place, last = self.place[x], x == len(needs.open) - 1
-            own_need, own_price = np.empty_like(price), np.empty_like(price)
-            own_need[place], own_price[place] = needs.need, price / needs.need
-            reward = np.empty(needs.cost[x].size)
-            rows = self.rows[self.base[x] : self.base[x + 1]]
-            reward_blocks(self.walks[x], self.starts[x], rows, own_need, own_price, reward)
-            room = self.enough - total if last else np.inf
-            priced = needs.node[a].priced(needs.cost[x] - reward, needs.gone[x], room)
-            found.append(priced)
-            total += priced.least
+        for x, own in enumerate(needs.partitions):
+            room = self.enough - total - sum(floors[x + 1 :])
+            found.append(own.priced(costs[x], needs.gone[x], room))
+            total += found[-1].least
             if total == np.inf:
                 break
         return total, found
 
     def _brought(self, priced: Sequence[PricedPartitions]) -> Floats:
         """Return the share of each need that the cheapest partitions bring."""
-        needs = self.needs
-        brought = np.zeros(needs.need.size)
-        for x, (a, own) in enumerate(zip(needs.open, priced, strict=True)):
-            fine = needs.node[a].fine
-            block = np.empty(needs.node[a].fine_blocks, dtype=np.int64)
-            block[fine] = own.cheapest()
-            own_need = np.empty_like(needs.need)
-            own_need[self.place[x]] = needs.need
-            rows = self.rows[self.base[x] : self.base[x + 1]]
-            count_brought(block, self.starts[x], rows, own_need, self.place[x], brought)
+        brought = np.zeros(self.needs.need.size)
+        for x, (partitions, own) in enumerate(zip(self.needs.partitions, priced, strict=True)):
+            block = np.empty(partitions.fine_blocks, dtype=np.int64)
+            block[partitions.fine] = own.cheapest()
+            count_brought(block, self.starts[x], self.rows[x], self.need[x], self.place[x], brought)
         return brought

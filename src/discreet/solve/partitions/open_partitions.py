@@ -199,6 +199,10 @@ class OpenPartitions(ABC):
         Partitions that cost ``room`` or more are of no interest.
         """
 
+    def floor(self, cost: Floats) -> float:
+        """Return a lower bound of the cheapest partition with these prices, found fast."""
+        return self.priced(cost, np.zeros_like(cost)).least
+
     @abstractmethod
     def fixed(self, blocks: IntArray) -> OpenPartitions:
         """Return the one partition with these blocks, out of all partitions of the scheme."""

@@ -292,11 +292,7 @@ class PricedRuns(PricedPartitions):
         classes are too small until all are decided.
         """
         stakes = self._stakes(room)
-        import os
-        d = os.environ.get("DIV", "0")
-        if d == "2":
-            return (1.0 + float(stakes.max(initial=0.0)) / max(room, 1e-9)) / max(stakes.size, 1)
-        return float(stakes.max(initial=0.0)) / (1 if limit and d == "0" else max(stakes.size, 1))
+        return float(stakes.max(initial=0.0)) / (1 if limit else max(stakes.size, 1))
 
     def size(self) -> int:
         """Return the number of open gaps."""

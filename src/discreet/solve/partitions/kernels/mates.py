@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from discreet.solve.kernels.jit import kernel
 from discreet.solve.partitions.kernels.blocks import RECORD
 
-__all__ = ["Mates", "ScarceCells", "count_brought", "find_mates", "reward_blocks", "sort_ends"]
+__all__ = ["Mates", "ScarceCells", "count_brought", "find_ends", "find_mates", "reward_blocks"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -28,7 +28,7 @@ class ScarceCells(NamedTuple):
     """
 
     piece: Ints
-    """(open attributes, cells)"""
+    """(cells, open attributes)"""
     scarce: Ints
     """(cells,) the number of each scarce cell, -1 for others."""
     begin: Ints
@@ -51,20 +51,20 @@ class Mates(NamedTuple):
 
 
 @kernel
-def sort_ends(group: Ints, piece: Ints, begin: Ints, end: Ints) -> None:
+def find_ends(group: Ints, piece: Ints, begin: Ints, end: Ints) -> None:
     """Find where runs of cells end that agree in their group and in the first attributes.
 
     IN: group, piece in lexicographic order
     OUT: begin, end; see :class:`ScarceCells`
     """
-    attributes, count = piece.shape
+    count, attributes = piece.shape
     for x in range(count):
         begin[x] = begin[x - 1] if x > 0 and group[x] == group[x - 1] else x
     for x in range(count - 1, -1, -1):
         same = x + 1 < count and group[x] == group[x + 1]
         end[0, x] = end[0, x + 1] if same else x + 1
         for d in range(attributes):
-            same = same and piece[d, x] == piece[d, x + 1]
+            same = same and piece[x, d] == piece[x + 1, d]
             end[d + 1, x] = end[d + 1, x + 1] if same else x + 1
 
 
@@ -73,8 +73,9 @@ def find_mates(cells: ScarceCells, extra: Floats, room: float, haste: float, mat
     """List the mates of each scarce cell under the attribute in which joining them costs most.
 
     Two cells are no mates if joining the pieces in which they differ costs ``room`` or more. Cells that agree in the
-    first attributes are looked at together. If ``hasty``, they are mates together as soon as no later attribute can
-    cost more: some of them may be none, which makes the bound lower and the search for mates faster.
+    first attributes are looked at together. They are listed together as soon as what joining costs most so far is at
+    least ``haste`` times what it can cost in any later attribute: some of them may be no mates, and some would belong
+    to another attribute, which is faster and still valid.
 
     IN: extra (open attributes, pieces, pieces), what it costs at least to join two pieces
     OUT: mates.rows, 0 before
@@ -92,12 +93,12 @@ def find_mates(cells: ScarceCells, extra: Floats, room: float, haste: float, mat
         if r < 0:
             continue
         for a in range(attributes - 1, -1, -1):
-            later[a] = max(later[a + 1], highest[a, cells.piece[a, t]])
+            later[a] = max(later[a + 1], highest[a, cells.piece[t, a]])
         x = cells.begin[t]
         while x < cells.end[0, t]:
             total, most, chosen, depth = 0.0, -1.0, 0, attributes
             for a in range(attributes):
-                p, q = cells.piece[a, t], cells.piece[a, x]
+                p, q = cells.piece[t, a], cells.piece[x, a]
                 if p != q:
                     total += extra[a, p, q]
                     if extra[a, p, q] > most:
@@ -108,7 +109,7 @@ def find_mates(cells: ScarceCells, extra: Floats, room: float, haste: float, mat
             after = cells.end[depth, x]
             if total < room and most >= 0.0:  # otherwise it is no mate, or the cell itself
                 rows = cells.before[after] - cells.before[x]
-                mates.rows[mates.base[chosen] + cells.piece[chosen, x], mates.place[chosen, r]] += rows
+                mates.rows[mates.base[chosen] + cells.piece[x, chosen], mates.place[chosen, r]] += rows
             x = after
 
 
