@@ -50,6 +50,7 @@ from discreet.solve.partitions.kernels.blocks import (
     sort_by_piece,
     split_squares,
 )
+from discreet.solve.partitions.mates import HASTY_PAIRS, MatePrices, NodeNeeds
 from discreet.solve.partitions.open_partitions import AttributeItems, OpenPartitions, PricedPartitions
 
 __all__ = ["BoundInterrupted", "BoundingMethod", "NodeBound", "PartitionBounds", "price_kind"]
@@ -65,6 +66,12 @@ _GROWTH, _LARGEST_CLAIM = 1.3, 100.0
 """How the claim of an attribute grows to tuples that its cheapest partition suppresses, and up to what."""
 _WORTH_MERGING = 2
 """Cells of one group and piece are merged if that leaves fewer by this factor."""
+_FIRST_ROUNDS, _ROUNDS = 60, 6
+"""How many times the prices of scarce cells are changed at the first node, and at others."""
+_MOST_PAIRS, _MOST_STEPS = 2e8, 3e8
+"""Mates are not looked for with more pairs of cells, or if the walks take scarce cells in and out more often."""
+_WORTH, _LAST = 0.2, 8
+"""Mates are looked for in large nodes while they close at least this share of the gap, on average over so many."""
 _CLASSES = 1 << 16
 """So many classes are evaluated at once."""
 
@@ -134,6 +141,10 @@ class PartitionBounds:
         """Called before each attribute: whether to give up."""
         self.claims = np.ones((self.attributes, tuples))
         """(attribute, tuple) in what proportion attributes share the slack of each tuple."""
+        self.prices = np.zeros(tuples)
+        """(tuple,) the price of each tuple where it was scarce last; see :mod:`discreet.solve.partitions.mates`."""
+        self.gain = 1.0
+        """What share of the gap mates closed at the last large nodes, on average."""
 
     @staticmethod
     def block_rates(problem: Problem) -> Separable | None:
@@ -181,10 +192,7 @@ class PartitionBounds:
             if self.interrupted():
                 raise BoundInterrupted
             room = enough - (0.0 if self.takes_largest else total)
-            cost, gone = cells.price(a, cells.most[a] + slack * claims[a])
-            if self.limit in (0, self.problem.table.n):  # no sum of rows exceeds such a limit unless one block does
-                cost[gone > self.limit] = np.inf
-                gone[:] = 0.0
+            cost, gone = self.price(cells, a, cells.most[a] + slack * claims[a])
             priced = node[a].priced(cost, gone, room)
             self.blocks_priced += cost.size
             each[a] = priced
@@ -194,7 +202,50 @@ class PartitionBounds:
                 break
             if self.limit and not exact and np.isfinite(priced.least):
                 cells.raise_claims(a, priced.cheapest())
+        else:
+            if not exact and enough < np.inf and self.kind != MINORITY:
+                better = self._by_mates(cells, [(a, own) for a in priced_ones if (own := each[a])], total, enough)
+                if better is not None and better.total > total:
+                    return better
         return NodeBound(total, tuple(each), exact, self.takes_largest)
+
+    def _by_mates(
+        self, cells: NodeCells, each: Sequence[tuple[int, PricedPartitions]], total: float, enough: float
+    ) -> NodeBound | None:
+        """Return the bound by what scarce cells need; None if there are none, or it is not worth its time."""
+        pairs, steps = cells.pairs(), sum(cells.node[a].walk().steps.size for a, _ in each)
+        large = pairs > HASTY_PAIRS
+        if not pairs or pairs > _MOST_PAIRS or steps * np.count_nonzero(cells.scarce) > _MOST_STEPS:
+            return None
+        if large and self.gain < _WORTH:
+            return None
+        extra = [np.maximum(joined - own.least, 0.0) for _, own in each if (joined := own.joined()) is not None]
+        if len(extra) < len(each):
+            return None
+        needs = cells.needs([a for a, _ in each], extra)
+        scarce = needs.numbers if cells.numbers is None else needs.numbers[cells.numbers]
+        inside = np.flatnonzero(scarce >= 0)
+        scarce, rows = scarce[inside], self.columns[0][inside]
+        start = np.zeros(needs.need.size)
+        np.add.at(start, scarce, self.prices[inside])
+        prices = MatePrices(needs, total, enough, large)
+        rounds = _ROUNDS if self.prices.any() else _FIRST_ROUNDS
+        bound, priced, price = prices.raised(start, rounds, self.interrupted)
+        self.prices[inside] = (price / (self.smallest - needs.need))[scarce] * rows
+        if large:
+            self.gain += (max(min(bound, enough) - total, 0.0) / (enough - total) - self.gain) / _LAST
+        by_attribute: list[PricedPartitions | None] = [None] * len(cells.node)
+        for (a, _), own in zip(each, priced, strict=False):
+            by_attribute[a] = own
+        return NodeBound(bound, tuple(by_attribute), False)
+
+    def price(self, cells: NodeCells, a: int, share: Floats) -> tuple[Floats, Floats]:
+        """Return the cost and the suppressed rows of each block, infinite if it suppresses too many by itself."""
+        cost, gone = cells.price(a, share)
+        if self.limit in (0, self.problem.table.n):  # no sum of rows exceeds such a limit unless one block does
+            cost[gone > self.limit] = np.inf
+            gone[:] = 0.0
+        return cost, gone
 
     def number(self, keys: Ints, items: Ints, own: Ints, radix: int, span: int) -> tuple[Ints, int]:
         """Number keys without the part of one attribute; see the kernel."""
@@ -289,6 +340,43 @@ class NodeCells:
             gone = gone[self.numbers]
         own = self.bounds.claims[a]
         own[gone] = np.minimum(own[gone] * _GROWTH, _LARGEST_CLAIM)
+
+    @cached_property
+    def scarce(self) -> NDArray[np.bool_]:
+        """(cells,) which have fewer rows than the smallest valid class."""
+        return np.asarray(self.weight < self.bounds.smallest)
+
+    @cached_property
+    def together(self) -> Ints:
+        """(cells,) the combination of the coarsest blocks of all attributes."""
+        span = int(self.coarse_radix[-1])
+        return self.bounds.number(self.coarse_key, self.codes[0], self.bounds.coarse[0], 0, span)[0]
+
+    def pairs(self) -> float:
+        """Return the number of pairs of a scarce cell and one that may share its class."""
+        if not self.scarce.any():
+            return 0.0
+        sizes = np.bincount(self.together)
+        return float(sizes @ np.bincount(self.together, weights=self.scarce, minlength=sizes.size))
+
+    def needs(self, open_: Sequence[int], extra: Sequence[Floats]) -> NodeNeeds:
+        """Return what the scarce cells need; ``extra``: what joining two pieces of an open attribute costs."""
+        certain, slack = self.divide(open_)
+        costs = [self.bounds.price(self, a, self.most[a]) for a in open_]
+        most = np.maximum(slack[self.scarce], 0.0)
+        return NodeNeeds(
+            partitions=[self.node[a] for a in open_],
+            extra=extra,
+            certain=certain,
+            cost=[cost for cost, _ in costs],
+            gone=[gone for _, gone in costs],
+            group=self.together,
+            piece=np.stack([self.bounds.fine[a][self.codes[a]] for a in open_]),
+            weight=self.weight,
+            scarce=self.scarce,
+            need=self.bounds.smallest - self.weight[self.scarce],
+            most=most if self.bounds.limit else np.full_like(most, np.inf),
+        )
 
     def _without(self, a: int, keys: Ints, ids: Ints, radix: Ints) -> tuple[Ints, int]:
         """Number the classes of all attributes but one."""

@@ -171,6 +171,14 @@ class PricedList(PricedPartitions):
             return self.partitions, self
         return ListedPartitions(self.partitions.space, kept), None
 
+    def joined(self) -> Floats:
+        """Return the cost of the cheapest partition in which two pieces share a block."""
+        own = self.partitions
+        first = np.unique(own.fine, return_index=True)[1]
+        blocks = [own.space.partitions[i][first] for i in own.left]
+        each = [np.where(b[:, np.newaxis] == b, cost, np.inf) for b, cost in zip(blocks, self.costs, strict=True)]
+        return np.asarray(np.min(each, axis=0))
+
     def weight(self, room: float, limit: float) -> float:
         """Return a number that falls with the number of partitions."""
         return 0.0 if self.partitions.decided else room / len(self.costs)

@@ -115,6 +115,13 @@ class PricedPartitions(ABC):
         """
         return self.partitions, self
 
+    def joined(self) -> Floats | None:
+        """Return what the cheapest partition costs in which two pieces share a block, as a matrix.
+
+        Infinite if there is none. None by default, if the prices of blocks do not decide.
+        """
+        return None
+
     def memory(self) -> PriceMemory | None:
         """Return what is worth keeping for children; None by default."""
         return None
@@ -191,6 +198,10 @@ class OpenPartitions(ABC):
 
         Partitions that cost ``room`` or more are of no interest.
         """
+
+    def floor(self, cost: Floats) -> float:
+        """Return a lower bound of the cheapest partition with these prices, found fast."""
+        return self.priced(cost, np.zeros_like(cost)).least
 
     @abstractmethod
     def fixed(self, blocks: IntArray) -> OpenPartitions:

@@ -22,6 +22,7 @@ from discreet.solve.partitions.kernels.runs import (
     find_pieces,
     gap_costs,
     highest_rates,
+    join_runs,
     read_runs,
     write_run_walk,
 )
@@ -264,6 +265,12 @@ class PricedRuns(PricedPartitions):
         if decided:
             return kept, None
         return kept, PricedRuns(kept, begin[~out], self.end[~out], self.cost[~out], self.gone[~out])
+
+    def joined(self) -> Floats:
+        """Return the cost of the cheapest partition with a run that holds two pieces."""
+        least = np.full((self.partitions.pieces,) * 2, np.inf)
+        join_runs(self.begin, self.end, self.cost, self.forward, self.backward, least)
+        return least
 
     @cached_property
     def _gaps(self) -> tuple[Floats, Floats, Ints]:

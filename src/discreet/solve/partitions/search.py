@@ -45,7 +45,7 @@ _SHORT_DIVE = 1
 """... and so many once the incumbent is annealed: more of the bound, as nothing better need be found on the way."""
 _RARELY = 16
 """Then, the cheapest partitions of one node in so many are tried as an incumbent."""
-_ANNEALED = ((200, 12_000), (4000, 100_000))
+_ANNEALED = ((200, 12_000), (1000, 100_000))
 """After how many nodes the incumbent is annealed, with how many evaluations in each run."""
 _WAITING = 30_000
 """With more nodes waiting, dives go on until their part of the space is done, to save memory."""

@@ -17,6 +17,7 @@ from discreet.solve.partitions.kernels.blocks import BlockWalk
 from discreet.solve.partitions.kernels.sets import (
     SetPrices,
     cheapest_sets,
+    join_sets,
     least_shares,
     list_partitions,
     read_sets,
@@ -139,6 +140,11 @@ class OpenSets(OpenPartitions):
         """Return the sets priced."""
         return PricedSets(self, cost, gone, room)
 
+    def floor(self, cost: Floats) -> float:
+        """Return the sum of what each item must cost at least."""
+        least = float(least_shares(self.items.count, self.space.weights, self.sets, cost, False).sum())
+        return least - _ROUNDING * abs(least)
+
     def fixed(self, blocks: IntArray) -> OnePartition:
         """Return the one partition with these blocks."""
         own = by_appearance(blocks)
@@ -174,8 +180,7 @@ class PricedSets(PricedPartitions):
     def __init__(self, partitions: OpenSets, cost: Floats, gone: Floats, room: float) -> None:
         self.partitions = partitions
         self.count = partitions.items.count
-        shares = least_shares(self.count, partitions.space.weights, partitions.sets, cost, False)
-        if shares.sum() * (1 - _ROUNDING) >= room:
+        if partitions.floor(cost) >= room:
             self.least, self.fewest = np.inf, 0.0
             return
         self.sets = np.sort(partitions.sets)
@@ -213,6 +218,12 @@ class PricedSets(PricedPartitions):
         less.starts = np.concatenate([[0], np.cumsum(kept)])[self.starts]
         less.partitions = self.partitions.only(less.sets)
         return less.partitions, less
+
+    def joined(self) -> Floats:
+        """Return the cost of the cheapest partition with a set that holds two items."""
+        least = np.full((self.count, self.count), np.inf)
+        join_sets(self.sets, self.whole, least)
+        return least
 
     def memory(self) -> PriceMemory:
         """Return the cost of the cheapest partition with each set."""

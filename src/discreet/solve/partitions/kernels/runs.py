@@ -25,6 +25,7 @@ __all__ = [
     "find_pieces",
     "gap_costs",
     "highest_rates",
+    "join_runs",
     "read_runs",
     "write_run_walk",
 ]
@@ -238,3 +239,21 @@ def highest_rates(begin: Ints, end: Ints, rates: Floats, most: Floats) -> None:
     for r in range(begin.size):
         for p in range(begin[r], end[r] + 1):
             most[p] = max(most[p], rates[r])
+
+
+@kernel
+def join_runs(begin: Ints, end: Ints, cost: Floats, forward: Floats, backward: Floats, least: Floats) -> None:
+    """Find the cheapest cover in which two pieces share a run.
+
+    OUT: least (pieces, pieces), infinite before
+    """
+    pieces = least.shape[0]
+    for r in range(begin.size):
+        whole = forward[begin[r]] + cost[r] + backward[end[r] + 1]
+        least[begin[r], end[r]] = min(least[begin[r], end[r]], whole)
+    for length in range(pieces - 1, 0, -1):  # a run that holds two pieces holds those between them
+        for p in range(pieces - length):
+            whole = least[p, p + length]
+            least[p + 1, p + length] = min(least[p + 1, p + length], whole)
+            least[p, p + length - 1] = min(least[p, p + length - 1], whole)
+            least[p + length, p] = whole

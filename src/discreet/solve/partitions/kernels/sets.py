@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from discreet.solve.kernels.jit import kernel
 from discreet.solve.partitions.kernels.blocks import RECORD
 
-__all__ = ["SetPrices", "cheapest_sets", "least_shares", "list_partitions", "read_sets", "write_set_walk"]
+__all__ = ["SetPrices", "cheapest_sets", "join_sets", "least_shares", "list_partitions", "read_sets", "write_set_walk"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -143,6 +143,22 @@ def cheapest_sets(
                 whole[kept[y]] = min(whole[kept[y]], now + value)
         best[left] = least
     return float(best[everything])
+
+
+@kernel
+def join_sets(sets: Ints, whole: Floats, least: Floats) -> None:
+    """Find the cheapest partition in which two items share a set.
+
+    IN: whole[x], the cost of the cheapest partition with sets[x]
+    OUT: least (items, items), infinite before
+    """
+    items = least.shape[0]
+    for x in range(sets.size):
+        for i in range(items):
+            if sets[x] >> i & 1:
+                for j in range(items):
+                    if sets[x] >> j & 1:
+                        least[i, j] = min(least[i, j], whole[x])
 
 
 @kernel
