@@ -94,7 +94,8 @@ def _checked(
 class _ReadBackTables:
     """Translates values of the joined table, each by the file that it was read from."""
 
-    through = None
+    as_read = None
+    """Promises count people by their pseudonyms, which the tables show."""
 
     def __init__(
         self,

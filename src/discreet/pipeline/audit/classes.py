@@ -134,6 +134,10 @@ class ReleasedClasses:
         sizes[cells] = count
         return replace(known, sizes=sizes)
 
+    def in_classes(self, group: NDArray[np.int64]) -> ReleasedClasses:
+        """Return the same entries in other classes: somebody in several that were joined counts once."""
+        return replace(self, group=group, class_of=None)
+
     def totals(self, value: NDArray[np.int64], width: int, entries: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Count the rows, or the people, that have each value in any class."""
         if self.person is not None and self.entry is not None:
@@ -142,7 +146,7 @@ class ReleasedClasses:
             if people * width <= _DIRECT * entry.size:
                 having = _marked(person * width + value[entry], people * width)
                 return np.asarray(having.reshape(people, width).sum(axis=0))
-        one = replace(self, group=np.zeros(self.group.size, dtype=np.int64), class_of=None)
+        one = self.in_classes(np.zeros(self.group.size, dtype=np.int64))
         cells, count = one.counted(value, width, entries)
         total = np.zeros(width, dtype=np.int64)
         total[cells] = count

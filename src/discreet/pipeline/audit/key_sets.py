@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -34,7 +34,7 @@ def measure_key_sets(model: PrivacyModel, columns: Sequence[str], classes: Relea
         joint = keys.group_by([name_of[column] for column in key_set], maintain_order=True).agg("class")["class"]
         number = np.zeros(classes.sizes.size, dtype=np.int64)
         number[joint.explode().to_numpy()] = np.repeat(np.arange(len(joint)), joint.list.len().to_numpy())
-        coarser = replace(classes, group=number[classes.group])  # somebody in several of the joined classes counts once
+        coarser = classes.in_classes(number[classes.group])
         _, sizes = coarser.counted(np.zeros(classes.group.size, dtype=np.int64), 1, entries)
         reached = model.reached(Groups(sizes, none, none, none, none))
         found.append(KeySetClasses(key_set, len(joint), float(reached)))
