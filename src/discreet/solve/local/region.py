@@ -30,10 +30,13 @@ __all__ = ["EffortPlan", "SearchSpace", "solve_region"]
 
 _STEPS = 1 << 17
 """Annealing steps between two checks of the budget, at most."""
-_LEAST_HOT, _HOT, _HOTTER = 0.05, 1.0, 1.3
-_HEATING=0.02
-_RISE=0.01
-_COOLED=0.2
+_LUKEWARM, _HOT, _HOTTER = 0.05, 1.0, 1.3
+"""The temperatures heating begins with and ends with at most, as shares of the mean cost of a group over the rows it
+needs, and the factor from one to the next."""
+_HEATING, _RISE = 2, 0.01
+"""Annealing steps for each point at each of these temperatures, and the rise of the cost that is hot enough."""
+_COOLED = 0.1
+"""The temperature annealing ends with, as a share of the hottest."""
 _BETWEEN, _LONG = 32, 25
 """Annealing steps for each point between two rounds of regrouping; more in proportion if groups need more rows than
 ``_LONG``, since regrouping takes longer then."""
@@ -201,23 +204,12 @@ def _anneal(region: _Region, groups: LocalGroups, steps: int) -> LocalGroups:
     regrouping in between does. If time is short it cools faster.
     """
     n, k, budget = region.near.shape[0], region.requirement.smallest, region.budget
-    before = _cost(groups)
-    unit = before / max(int((groups.group["rows"] > 0).sum()), 1) / k
+    unit = _cost(groups) / max(int((groups.group["rows"] > 0).sum()), 1) / k
     if unit <= 0.0:
         return groups
-    warm = _copy(groups)
+    warm, begun = _copy(groups), budget.seconds
+    hottest, taken = _heat(region, warm, unit)
     between = int(_BETWEEN * max(1.0, k / _LONG)) * n
-    begun = budget.seconds
-    temperature, taken = unit * _LEAST_HOT, 0
-    rise = before*(1 + _RISE)
-    portion = max(int(steps * n * _HEATING), 1)
-    while temperature < unit * _HOT and not budget.exhausted:
-        anneal(warm, region.requirement, region.near, portion, temperature, temperature, region.state)
-        taken += portion
-        if _cost(warm) > rise:
-            break
-        temperature *= _HOTTER
-    hottest=temperature
     portion = min(_STEPS, between)
     portions = max(-(-(steps * n - taken) // portion), 1)
     cooled = 0.0
@@ -233,6 +225,21 @@ def _anneal(region: _Region, groups: LocalGroups, steps: int) -> LocalGroups:
     warm.active[:] = True
     _descend(region, warm, 8, 2)
     return min(groups, warm, key=_cost)
+
+
+def _heat(region: _Region, warm: LocalGroups, unit: float) -> tuple[float, int]:
+    """Anneal at ever higher temperatures until the cost has risen; return the last one, and the steps taken."""
+    steps, enough = _HEATING * region.near.shape[0], (1 + _RISE) * _cost(warm)
+    temperature, taken = unit * _LUKEWARM, 0
+    while temperature < unit * _HOT and not region.budget.exhausted:
+        for begin in range(0, steps, _STEPS):
+            some = min(_STEPS, steps - begin)
+            anneal(warm, region.requirement, region.near, some, temperature, temperature, region.state)
+        taken += steps
+        if _cost(warm) > enough:
+            break
+        temperature *= _HOTTER
+    return temperature, taken
 
 
 def _copy(groups: LocalGroups) -> LocalGroups:

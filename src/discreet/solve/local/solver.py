@@ -109,15 +109,16 @@ class LocalSearchSolver(LocalSolver):
         if self.effort == "low":
             return EffortPlan(visits=300, window=0, near=0, sweeps=0)
         if self.effort == "high" or n <= _FEW:
-            steps = 2000 if self.effort == "high" else 1000
-            return EffortPlan(visits=3000, window=8, near=24, sweeps=8, rounds=6, steps=steps)
+            steps = 600 if n > _FEW else 2000 if self.effort == "high" else 1000
+            return EffortPlan(visits=3000, window=8, near=24, sweeps=8, rounds=6, steps=steps, joins=8)
         if n > _LARGE:
             return EffortPlan(visits=300, window=4, near=6, sweeps=2, first_visits=20, orders=4)
         if n > _REGION:
             if n > _MANY:
                 return EffortPlan(visits=600, window=6, near=12, sweeps=2, rounds=1, orders=5)
-            return EffortPlan(visits=600, window=6, near=16, sweeps=1, rounds=1, steps=32)
-        return EffortPlan(visits=1500, window=8, near=24, sweeps=2, rounds=2 if k > 25 else 3, steps=80)
+            return EffortPlan(visits=600, window=6, near=16, sweeps=1, rounds=1, steps=32, joins=2)
+        rounds = 2 if k > 25 else 3
+        return EffortPlan(visits=1500, window=8, near=24, sweeps=2, rounds=rounds, steps=80, joins=4)
 
 
 def _leaves(task: LocalTask) -> Nodes:
