@@ -17,13 +17,14 @@ the others in G is at least that over the k - 1 other rows of the table with the
     p(r) = the mean of the k - 1 least d(r, s) + u(s) over all rows s ≠ r, less u(r)
 
 sum to no more than any grouping costs, whatever u is. High potentials keep rows in the middle from being the neighbour
-of everybody, low ones make rows far out count for those who must join them. (This is the dual of a linear program: choose
-k - 1 others for every row, such that every row is chosen k - 1 times.) They are found by subgradients on lists of near
-rows; then all pairs are compared, which is the proof.
+of everybody, low ones make rows far out count for those who must join them. (This is the dual of a linear program:
+choose k - 1 others for every row, such that every row is chosen k - 1 times.) They are found by subgradients on near
+pairs; then all pairs are compared, which is the proof.
 """
 
 from __future__ import annotations
 
+from itertools import pairwise
 from math import comb
 
 import numpy as np
@@ -35,8 +36,10 @@ from discreet.solve.kernels.covers import SET
 from discreet.solve.local.kernels.nearest import CellPoints, build_boxes
 from discreet.solve.local.kernels.pair_prices import (
     BLOCK,
+    NearPairs,
     PairLists,
     PairPoints,
+    both_ways,
     cheapest_pairs,
     listed_prices,
     raise_potentials,
@@ -55,7 +58,8 @@ _STEPS = 150
 """Subgradients between two comparisons of all pairs."""
 _FIRST_STEP, _LAST_STEP = 0.08, 0.004
 """The change of a potential, as a share of the mean price."""
-_PASSES = 3
+_PASSES = 2
+"""Comparisons of all pairs: without potentials, and with those found from what was near."""
 _AT_ONCE = 256
 """Points compared with all others between two checks of the budget."""
 _ALL_PAIRS = 4e10
@@ -63,7 +67,7 @@ _ALL_PAIRS = 4e10
 
 
 def pair_prices(task: LocalTask, cells: CellPoints, budget: Budget) -> FloatArray | None:
-    """Return a price of each point that no grouping can beat; None if there was no time, or there are too many pairs."""
+    """Return a price of each point that no grouping can beat; None without time, or if there are too many pairs."""
     n, k = cells.weights.size, task.k
     if k < 2 or n < 2 or int(cells.weights.sum()) < k or float(n) ** 2 > _ALL_PAIRS:
         return None
@@ -75,7 +79,7 @@ def pair_prices(task: LocalTask, cells: CellPoints, budget: Budget) -> FloatArra
     points = _pair_points(cells, factors, order, _SCALE / highest)
     best, potential = None, np.zeros(n, dtype=np.int64)
     length = k - 1 + _MORE
-    known = np.zeros((n, 0), dtype=np.int32), np.zeros((n, 0), dtype=np.int32)
+    known: list[PairLists] = []
     for number in range(_PASSES):
         lists = PairLists(np.empty((n, length), dtype=np.int32), np.empty((n, length), dtype=np.int32))
         prices = _compare(points, potential, k - 1, lists, budget)
@@ -84,8 +88,9 @@ def pair_prices(task: LocalTask, cells: CellPoints, budget: Budget) -> FloatArra
         if best is None or float((points.weights * prices).sum()) > float((points.weights * best).sum()):
             best = prices
         if number < _PASSES - 1:
-            known = _joined(known, lists)
-            potential = _ascend(points, PairLists(*known), potential, prices, k - 1)
+            known.append(lists)
+            pairs = both_ways(PairLists(*(np.concatenate(each, axis=1) for each in zip(*known, strict=True))))
+            potential = _ascend(points.weights, pairs, potential, prices, k - 1)
     if best is None:
         return None
     found = np.empty(n)
@@ -97,12 +102,9 @@ def pair_factor(task: LocalTask, cells: CellPoints, i: int) -> float:
     """Return c such that k rows cost at least c times the mean over their pairs in attribute i."""
     k, table = task.k, _tables(cells)[i]
     attribute = task.points.rates.attribute[i]
-    if attribute.kind == SET:
-        rate = task.points.rates.rate[attribute.start :]
-        pair = float(table.max())
-        shown = range(2, min(k, int(attribute.leaves), 64) + 1)
-        return min([comb(k, 2) * float(rate[t]) / (pair * _most_pairs(k, t)) for t in shown], default=1.0) if pair else 1.0
-    return _factor(table, 0, len(table) - 1, k)[1]
+    if attribute.kind == SET:  # t values cost at least t / 2 times what two values cost
+        return min((comb(k, 2) * t / 2 / _most_pairs(k, t) for t in range(2, k + 1)), default=1.0)
+    return _factor(table, 0, len(table) - 1, k)[1] if table.any() else 1.0
 
 
 def _most_pairs(k: int, parts: int) -> int:
@@ -154,14 +156,18 @@ def _adds_up(table: FloatArray) -> bool:
     size = len(table)
     upper = np.triu(table)
     for middle in range(1, size - 1):
-        if (upper[:middle, middle, None] + upper[None, middle, middle + 1 :] > upper[:middle, middle + 1 :] + 1e-12).any():
+        if (
+            upper[:middle, middle, None] + upper[None, middle, middle + 1 :] > upper[:middle, middle + 1 :] + 1e-12
+        ).any():
             return False
     return True
 
 
 def _tables(cells: CellPoints) -> list[FloatArray]:
     sizes = cells.cells.tolist()
-    return [cells.rate[a : a + size**2].reshape(size, size) for a, size in zip(cells.start.tolist(), sizes, strict=True)]
+    return [
+        cells.rate[a : a + size**2].reshape(size, size) for a, size in zip(cells.start.tolist(), sizes, strict=True)
+    ]
 
 
 def _pair_points(cells: CellPoints, factors: list[float], order: IntArray, scale: float) -> PairPoints:
@@ -182,7 +188,7 @@ def _pair_points(cells: CellPoints, factors: list[float], order: IntArray, scale
     first.append(sizes.size)
     bundled = np.zeros((codes.shape[0], len(first) - 1), dtype=np.int16)
     numbers = []
-    for b, (begin, end) in enumerate(zip(first[:-1], first[1:], strict=True)):
+    for b, (begin, end) in enumerate(pairwise(first)):
         for i in range(end - 1, begin - 1, -1):
             bundled[:, b] = bundled[:, b] * sizes[i] + codes[:, i]
         numbers.append(int(np.prod(sizes[begin:end])))
@@ -216,31 +222,13 @@ def _compare(
     return None if budget.exhausted else prices
 
 
-def _joined(known: tuple[IntArray, IntArray], lists: PairLists) -> tuple[IntArray, IntArray]:
-    """Return the lists with those of earlier passes that are not in them."""
-    point, rate = known
-    if not point.shape[1]:
-        return lists.point, lists.rate
-    again = (point[:, :, None] == lists.point[:, None, :]).any(axis=2)
-    order = np.argsort(again, axis=1, kind="stable")
-    point = np.take_along_axis(np.where(again, -1, point), order, axis=1)
-    rate = np.take_along_axis(rate, order, axis=1)
-    order = np.argsort(np.concatenate([lists.point, point], axis=1) < 0, axis=1, kind="stable")
-    return (
-        np.take_along_axis(np.concatenate([lists.point, point], axis=1), order, axis=1),
-        np.take_along_axis(np.concatenate([lists.rate, rate], axis=1), order, axis=1),
-    )
-
-
-def _ascend(
-    points: PairPoints, lists: PairLists, potential: IntArray, prices: FloatArray, others: int
-) -> IntArray:
-    """Return better potentials, as far as the pairs in lists can tell."""
-    weights, chosen = points.weights, np.zeros(points.weights.size)
+def _ascend(weights: IntArray, pairs: NearPairs, potential: IntArray, prices: FloatArray, others: int) -> IntArray:
+    """Return better potentials, as far as near pairs can tell."""
+    chosen = np.zeros(weights.size)
     now, best, highest = potential.copy(), potential, -np.inf
     mean = float((weights * np.abs(prices)).sum()) / float(weights.sum())
     for number in range(_STEPS):
-        value = listed_prices(weights, lists, now, others, chosen)
+        value = listed_prices(weights, pairs, now, others, chosen)
         if value > highest:
             best, highest = now.copy(), value
         step = mean * _FIRST_STEP * (_LAST_STEP / _FIRST_STEP) ** (number / _STEPS)

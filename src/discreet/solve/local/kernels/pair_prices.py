@@ -13,7 +13,16 @@ from numpy.typing import NDArray
 from discreet.solve.kernels.arrays import Floats, Ints
 from discreet.solve.kernels.jit import inner_kernel, kernel
 
-__all__ = ["PairLists", "PairPoints", "cheapest_pairs", "listed_prices", "raise_potentials"]
+__all__ = [
+    "BLOCK",
+    "NearPairs",
+    "PairLists",
+    "PairPoints",
+    "both_ways",
+    "cheapest_pairs",
+    "listed_prices",
+    "raise_potentials",
+]
 
 BLOCK = 64
 """So many neighbouring points are skipped together if none of them can be cheap enough."""
@@ -45,12 +54,20 @@ class PairPoints(NamedTuple):
 
 
 class PairLists(NamedTuple):
-    """For each point those that are cheapest beside it, (points, length) each; the point itself stands for its copies."""
+    """For each point those cheapest beside it, (points, length) each; the point itself stands for its copies."""
 
     point: NDArray[np.int32]
     """-1 fills up."""
     rate: NDArray[np.int32]
     """What both cost together, without potentials."""
+
+
+class NearPairs(NamedTuple):
+    """Pairs of near points: those of point r at ``first[r]:first[r + 1]``, some of them twice."""
+
+    first: Ints
+    point: NDArray[np.int32]
+    rate: NDArray[np.int32]
 
 
 @inner_kernel
@@ -164,22 +181,50 @@ def cheapest_pairs(
 
 
 @kernel
-def listed_prices(
-    weights: Ints, lists: PairLists, potential: Ints, others: int, chosen: Floats
-) -> float:  # chosen OUT
-    """The sum of all prices if no pair but those in lists existed, and how often each row would be chosen."""
+def both_ways(lists: PairLists) -> NearPairs:
+    """The pairs of all lists, each beside both of its points, so that a row far out is beside those near it."""
     n, length = lists.point.shape
+    first = np.zeros(n + 1, np.int64)
+    for r in range(n):
+        for p in range(length):
+            s = lists.point[r, p]
+            if s >= 0:
+                first[r + 1] += 1
+                first[s + 1] += s != r
+    for r in range(n):
+        first[r + 1] += first[r]
+    at = first[:n].copy()
+    point, rate = np.empty(first[n], np.int32), np.empty(first[n], np.int32)
+    for r in range(n):
+        for p in range(length):
+            s = lists.point[r, p]
+            if s >= 0:
+                point[at[r]], rate[at[r]] = s, lists.rate[r, p]
+                at[r] += 1
+                if s != r:
+                    point[at[s]], rate[at[s]] = r, lists.rate[r, p]
+                    at[s] += 1
+    return NearPairs(first, point, rate)
+
+
+@kernel
+def listed_prices(weights: Ints, pairs: NearPairs, potential: Ints, others: int, chosen: Floats) -> float:  # chosen OUT
+    """The sum of all prices if there were no pairs but these, and how often each row would be chosen."""
+    n = weights.size
     cheapest = _Cheapest(np.empty(others, np.int32), np.empty(others, np.int64), np.empty(others, np.int64))
     total = 0.0
     chosen[:] = 0.0
     for r in range(n):
-        found, rows, most = 0, 0, np.int64(1) << 60
-        for p in range(length):
-            s = lists.point[r, p]
-            if s < 0:
-                break
-            value = potential[s] + np.int64(lists.rate[r, p])
-            if value < most:
+        found, most = 0, np.int64(1) << 60
+        for p in range(pairs.first[r], pairs.first[r + 1]):
+            s = pairs.point[p]
+            value = potential[s] + np.int64(pairs.rate[p])
+            if value >= most:
+                continue
+            known = False
+            for x in range(found):
+                known |= cheapest.point[x] == s
+            if not known:
                 found = _insert(cheapest, found, s, value, weights[s] - (1 if s == r else 0))
                 if found == others:
                     most = cheapest.value[others - 1]
