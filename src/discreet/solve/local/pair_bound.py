@@ -29,9 +29,9 @@ from math import comb
 
 import numpy as np
 
-from discreet.counts import FloatArray, IntArray
 from discreet.solve._base import Budget
 from discreet.solve._parallel import in_parallel
+from discreet.solve.kernels.arrays import Floats, Ints
 from discreet.solve.kernels.covers import SET
 from discreet.solve.local.kernels.nearest import CellPoints, build_boxes
 from discreet.solve.local.kernels.pair_prices import (
@@ -66,7 +66,7 @@ _ALL_PAIRS = 4e10
 """With more pairs of points it takes too long."""
 
 
-def pair_prices(task: LocalTask, cells: CellPoints, budget: Budget) -> FloatArray | None:
+def pair_prices(task: LocalTask, cells: CellPoints, budget: Budget) -> Floats | None:
     """Return a price of each point that no grouping can beat; None without time, or if there are too many pairs."""
     n, k = cells.weights.size, task.k
     if k < 2 or n < 2 or int(cells.weights.sum()) < k or float(n) ** 2 > _ALL_PAIRS:
@@ -75,7 +75,7 @@ def pair_prices(task: LocalTask, cells: CellPoints, budget: Budget) -> FloatArra
     highest = sum(factor * float(table.max()) for factor, table in zip(factors, _tables(cells), strict=True))
     if highest <= 0.0:
         return None
-    order = build_boxes(cells).order
+    order = build_boxes(cells).order.astype(np.int64)
     points = _pair_points(cells, factors, order, _SCALE / highest)
     best, potential = None, np.zeros(n, dtype=np.int64)
     length = k - 1 + _MORE
@@ -117,7 +117,7 @@ def _most_pairs(k: int, parts: int) -> int:
     return comb(k, 2) - large * comb(small + 1, 2) - (parts - large) * comb(small, 2)
 
 
-def _factor(table: FloatArray, low: int, high: int, k: int) -> tuple[FloatArray, float]:
+def _factor(table: Floats, low: int, high: int, k: int) -> tuple[Floats, float]:
     """Return the most that the pairs of j = 0..k rows in a run of cells can sum to, and the least factor in it.
 
     Runs in which rates add up, or more, as those of ranges do: floor(j² / 4) times the rate of the run. (The pairs with
@@ -130,12 +130,12 @@ def _factor(table: FloatArray, low: int, high: int, k: int) -> tuple[FloatArray,
     if whole <= 0.0:
         return np.zeros(k + 1), np.inf
     if _adds_up(table[low : high + 1, low : high + 1]):
-        sums = rows**2 // 4 * whole
+        sums = np.asarray(rows**2 // 4, dtype=np.float64) * whole
         return sums, comb(k, 2) * whole / float(sums[k])
     gaps = table[np.arange(low, high), np.arange(low + 1, high + 1)]
     cuts = np.flatnonzero(gaps >= whole * (1 - 1e-12))
     if not cuts.size:
-        sums = rows * (rows - 1) / 2 * whole
+        sums = np.asarray(rows * (rows - 1) / 2, dtype=np.float64) * whole
         return sums, 1.0
     starts, ends = np.append(low, low + cuts + 1), np.append(low + cuts, high)
     sums, least = np.zeros(1), np.inf
@@ -151,7 +151,7 @@ def _factor(table: FloatArray, low: int, high: int, k: int) -> tuple[FloatArray,
     return sums, min(least, comb(k, 2) * whole / float(sums[k]))
 
 
-def _adds_up(table: FloatArray) -> bool:
+def _adds_up(table: Floats) -> bool:
     """Return whether the rate of a run is at least the sum of those of its parts, wherever it is cut."""
     size = len(table)
     upper = np.triu(table)
@@ -163,14 +163,14 @@ def _adds_up(table: FloatArray) -> bool:
     return True
 
 
-def _tables(cells: CellPoints) -> list[FloatArray]:
+def _tables(cells: CellPoints) -> list[Floats]:
     sizes = cells.cells.tolist()
     return [
         cells.rate[a : a + size**2].reshape(size, size) for a, size in zip(cells.start.tolist(), sizes, strict=True)
     ]
 
 
-def _pair_points(cells: CellPoints, factors: list[float], order: IntArray, scale: float) -> PairPoints:
+def _pair_points(cells: CellPoints, factors: list[float], order: Ints, scale: float) -> PairPoints:
     """Lay out the points in an order, the dearest attributes first, with rates in whole units."""
     codes, tables = cells.codes[order], _tables(cells)
     spread = [
@@ -207,9 +207,7 @@ def _pair_points(cells: CellPoints, factors: list[float], order: IntArray, scale
     )
 
 
-def _compare(
-    points: PairPoints, potential: IntArray, others: int, lists: PairLists, budget: Budget
-) -> FloatArray | None:
+def _compare(points: PairPoints, potential: Ints, others: int, lists: PairLists, budget: Budget) -> Floats | None:
     """Compare all points with all; return their prices in whole units, None if the time was over before."""
     n = points.weights.size
     prices, lowest = np.zeros(n), np.minimum.reduceat(potential, np.arange(0, n, BLOCK))
@@ -222,7 +220,7 @@ def _compare(
     return None if budget.exhausted else prices
 
 
-def _ascend(weights: IntArray, pairs: NearPairs, potential: IntArray, prices: FloatArray, others: int) -> IntArray:
+def _ascend(weights: Ints, pairs: NearPairs, potential: Ints, prices: Floats, others: int) -> Ints:
     """Return better potentials, as far as near pairs can tell."""
     chosen = np.zeros(weights.size)
     now, best, highest = potential.copy(), potential, -np.inf

@@ -169,9 +169,9 @@ def _pair_table(rates: Rates, i: int) -> FloatArray:
     """Return what any two leaves of an attribute of few leaves cost, or any two bits of a set."""
     start, size = int(rates.attribute[i].start), int(rates.attribute[i].leaves)
     if rates.attribute[i].kind == SET:
-        return rates.rate[start + 2] * (1 - np.eye(min(size, BITS)))
+        return float(rates.rate[start + 2]) * (1 - np.eye(min(size, BITS)))
     upper = np.triu(rates.rate[start : start + size**2].reshape(size, size), 1)
-    return upper + upper.T
+    return np.asarray(upper + upper.T)
 
 
 def _regions(space: SearchSpace) -> list[Ints]:
