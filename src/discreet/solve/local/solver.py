@@ -109,7 +109,7 @@ class LocalSearchSolver(LocalSolver):
         if self.effort == "low":
             return EffortPlan(visits=300, window=0, near=0, sweeps=0)
         if self.effort == "high" or n <= _FEW:
-            steps = 600 if n > _FEW else 2000 if self.effort == "high" else 1000
+            steps = 2000 if self.effort == "high" else 1000
             return EffortPlan(visits=3000, window=8, near=24, sweeps=8, rounds=6, steps=steps, joins=8)
         if n > _LARGE:
             return EffortPlan(visits=300, window=4, near=6, sweeps=2, first_visits=20, orders=4)
