@@ -16,7 +16,9 @@ from discreet.solve._base import Budget
 from discreet.solve.local import bound_cells as _bound_cells
 from discreet.solve.local import bounds as _bounds
 from discreet.solve.local import task as _task
+from discreet.solve.local.bound_cells import make_cells, merge_equal
 from discreet.solve.local.bounds import nearest_bound, price_bound
+from discreet.solve.local.pair_bound import pair_prices
 from discreet.solve.local.pricing import price
 from discreet.solve.local.task import LocalGrouping, LocalTask, make_task
 from tables import labelled_rows, random_node_weights
@@ -131,6 +133,10 @@ def check(task: LocalTask, seed: int) -> tuple[float, float, float]:
     row, cost, size = all_groups(task)
     member = (np.arange(cost.size)[:, None] >> np.arange(row.size)) & 1
     assert (member @ prices[row] <= cost)[size >= task.k].all(), seed
+    cells, of = merge_equal(make_cells(task))
+    by_pairs = pair_prices(task, cells, Budget())
+    if by_pairs is not None:
+        assert (member @ by_pairs[of][row] <= cost + 1e-9)[size >= task.k].all(), seed
     if not task.problem.limit:
         assert bound == pytest.approx(max(float(prices[row].sum()), 0.0), abs=1e-8), seed
     return near, bound, best

@@ -11,7 +11,7 @@ from discreet.counts import CodedAttribute, CountTable
 from discreet.engines import count, open_source
 from discreet.problem import Problem
 from discreet.schema import Schema
-from discreet.solve._base import Budget
+from discreet.solve._base import SOLVERS, Budget
 from discreet.solve.local import bounds as _bounds
 from discreet.solve.local.bounds import nearest_bound, price_bound
 from discreet.solve.local.pricing import price
@@ -89,7 +89,16 @@ def test_a_stopped_search_returns_what_is_proven():
 def test_a_walk_that_takes_too_long_is_given_up(monkeypatch):
     task = generated(300)
     monkeypatch.setattr(_bounds, "_WALK", -1)
+    monkeypatch.setattr(_bounds, "pair_prices", lambda task, cells, budget: None)
     assert price_bound(task, Budget())[0] == pytest.approx(nearest_bound(task, Budget()))
+
+
+def test_pairs_prove_more_than_neighbours_where_there_are_many_attributes():
+    task = generated(400, values=9, attributes=16)
+    near, (bound, prices) = nearest_bound(task, Budget()), price_bound(task, Budget())
+    assert bound > 1.3 * near
+    assert bound == pytest.approx(float((task.points.weights * prices).sum()))
+    assert bound <= SOLVERS.make("local(bound=none)").solve(task.problem, Budget(seed=1)).cost
 
 
 def test_few_remembered_cuts_prove_less_but_nothing_wrong(monkeypatch):

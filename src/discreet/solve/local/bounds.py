@@ -33,6 +33,7 @@ from discreet.solve.local.kernels.dual_prices import (
     walk_boxes,
 )
 from discreet.solve.local.kernels.nearest import CellPoints, build_boxes, nearest_rates
+from discreet.solve.local.pair_bound import pair_prices
 from discreet.solve.local.pricing import price
 from discreet.solve.local.task import LocalGrouping, LocalTask, make_task
 
@@ -42,7 +43,7 @@ NEAREST = "bound by nearest rows"
 """The program with the kernels of :func:`nearest_bound`."""
 _RELATIVE, _ABSOLUTE = 1e-9, 1e-11
 """Prices are lowered by so much at the end, far more than rounding can add to their sums."""
-_AT_A_TIME = 500
+_AT_A_TIME = 100
 """Boxes of points between two checks of the budget."""
 _VISITS = 10_000
 """Boxes that the search for the neighbours of one point may visit at most..."""
@@ -52,6 +53,8 @@ _FEWEST_VISITS = 400
 """... but for so many each..."""
 _ONE_IN, _POOR, _IN_VAIN = 16, 0.15, 10
 """... unless one search in so many proves less than this share of what a known release costs: then so many."""
+_FAR_MORE = 2.0
+"""If pairs prove so many times what nearest neighbours do, there are too many attributes to walk over boxes."""
 _STEPS = 10_000_000
 """Steps of a walk over boxes between two checks of the budget."""
 _WALK = 600_000_000
@@ -79,6 +82,7 @@ def compile_ahead(*, prices: bool = True) -> None:
         cells = make_cells(task)
         if prices:
             PriceSearch(task, Budget(), cells, np.inf).run()
+            pair_prices(task, cells, Budget())
         else:
             _nearest(cells, task.k, Budget())
 
@@ -125,14 +129,23 @@ def price_bound(task: LocalTask, budget: Budget, grouping: LocalGrouping | None 
     next step is made from the cuts. (A proximal point method; the projections are Hildreth's.) After each whole walk
     the prices are valid, and the best are returned. Ranges of many values are first coarsened to few cells. If the
     ``grouping`` of a known release is given, the search also ends when nothing is left to prove.
+
+    With many attributes there are too many boxes. Prices from pairs of rows (:mod:`discreet.solve.local.pair_bound`)
+    are returned if they prove more; boxes are not even walked over if they prove far more than nearest neighbours do.
     """
     with budget.paused():
         compile_ahead(prices=True)
     cells, of = merge_equal(make_cells(task))
     cost = np.inf if grouping is None else price(task, grouping).cost
     search = PriceSearch(task, budget, cells, cost * (1 - 2 * _RELATIVE))
-    search.run()
-    return search.value, (search.best - _margin(search.best))[of]
+    pairs = pair_prices(task, cells, budget)
+    by_pairs = 0.0 if pairs is None else _value(task, cells, pairs)
+    if by_pairs <= _FAR_MORE * search.value:
+        search.run()
+    value, best = search.value, search.best
+    if pairs is not None and by_pairs > value:
+        value, best = by_pairs, pairs
+    return value, (best - _margin(best))[of]
 
 
 def _margin(prices: FloatArray) -> FloatArray:

@@ -16,7 +16,7 @@ from discreet.solve.kernels.random import RandomState
 from discreet.solve.kernels.requirements import Requirement
 from discreet.solve.local.kernels.anneal import anneal
 from discreet.solve.local.kernels.assign import assign_points
-from discreet.solve.local.kernels.candidates import find_candidates
+from discreet.solve.local.kernels.candidates import CandidateSearch, PairRates, find_candidates
 from discreet.solve.local.kernels.cut import cut_classes
 from discreet.solve.local.kernels.descent import dissolve_groups, move_shares
 from discreet.solve.local.kernels.groups import LocalGroups, make_groups
@@ -30,8 +30,13 @@ __all__ = ["EffortPlan", "SearchSpace", "solve_region"]
 
 _STEPS = 1 << 17
 """Annealing steps between two checks of the budget, at most."""
-_HOT, _COLD = 0.65, 0.16
-"""The temperatures annealing begins and ends with, as shares of the mean cost of a group over the rows it needs."""
+_LUKEWARM, _HOT, _HOTTER = 0.05, 1.0, 1.3
+"""The temperatures heating begins with and ends with at most, as shares of the mean cost of a group over the rows it
+needs, and the factor from one to the next."""
+_HEATING, _RISE = 2, 0.01
+"""Annealing steps for each point at each of these temperatures, and the rise of the cost that is hot enough."""
+_COOLED = 0.1
+"""The temperature annealing ends with, as a share of the hottest."""
 _BETWEEN, _LONG = 32, 25
 """Annealing steps for each point between two rounds of regrouping; more in proportion if groups need more rows than
 ``_LONG``, since regrouping takes longer then."""
@@ -64,6 +69,8 @@ class EffortPlan:
     """Annealing steps for each point."""
     first_visits: int = 1000
     """Layers without any group after which no more are tried."""
+    joins: int = 0
+    """Rounds in which the candidates of candidates become candidates, at most."""
     orders: int = 64
     """Orders in which to look for candidates, at most."""
 
@@ -80,6 +87,7 @@ class SearchSpace:
     spread: FloatArray
     """(m,) what two rows drawn at random cost in each attribute."""
     rule: SplitRule
+    pairs: PairRates
 
 
 class _Region(NamedTuple):
@@ -109,7 +117,9 @@ def solve_region(
     if plan.sweeps and not budget.exhausted:
         dear = np.argsort(-space.spread, kind="stable")
         orders = _orders(levels, dear, plan.orders)
-        near = find_candidates(points.codes, points.rates, dear, orders, plan.window, plan.near)
+        search = CandidateSearch(plan.window, plan.near, plan.joins)
+        pairs = space.pairs._replace(codes=space.pairs.codes[members], leaves=space.pairs.leaves[members])
+        near = find_candidates(pairs, orders, search)
     found = []
     for group in starts:
         state = np.array([seed], dtype=np.uint64)
@@ -189,22 +199,25 @@ def _descend(region: _Region, groups: LocalGroups, sweeps: int, dissolve: int) -
 def _anneal(region: _Region, groups: LocalGroups, steps: int) -> LocalGroups:
     """Return the better of the groups as they are and after annealing.
 
-    Annealing makes no new groups; regrouping in between does. If time is short it cools faster.
+    It heats until the cost has risen a little, which tells how hot is hot for this table: with many attributes the
+    same temperature per row does far more harm than with few. From there on it cools. Annealing makes no new groups;
+    regrouping in between does. If time is short it cools faster.
     """
     n, k, budget = region.near.shape[0], region.requirement.smallest, region.budget
     unit = _cost(groups) / max(int((groups.group["rows"] > 0).sum()), 1) / k
     if unit <= 0.0:
         return groups
-    warm = _copy(groups)
+    warm, begun = _copy(groups), budget.seconds
+    hottest, taken = _heat(region, warm, unit)
     between = int(_BETWEEN * max(1.0, k / _LONG)) * n
     portion = min(_STEPS, between)
-    portions = -(-steps * n // portion)
-    begun, cooled = budget.seconds, 0.0
+    portions = max(-(-(steps * n - taken) // portion), 1)
+    cooled = 0.0
     for number in range(1, portions + 1):
         if budget.exhausted or cooled >= 1.0:
             break
         until = max(number / portions, _time_used(budget, begun))
-        hot, cold = (unit * _HOT * (_COLD / _HOT) ** part for part in (cooled, until))
+        hot, cold = (hottest * _COOLED**part for part in (cooled, until))
         anneal(warm, region.requirement, region.near, portion, hot, cold, region.state)
         if number * portion // between > (number - 1) * portion // between:
             regroup(warm, region.requirement, region.near, region.spread, 0, warm.group.size, region.state)
@@ -212,6 +225,21 @@ def _anneal(region: _Region, groups: LocalGroups, steps: int) -> LocalGroups:
     warm.active[:] = True
     _descend(region, warm, 8, 2)
     return min(groups, warm, key=_cost)
+
+
+def _heat(region: _Region, warm: LocalGroups, unit: float) -> tuple[float, int]:
+    """Anneal at ever higher temperatures until the cost has risen; return the last one, and the steps taken."""
+    steps, enough = _HEATING * region.near.shape[0], (1 + _RISE) * _cost(warm)
+    temperature, taken = unit * _LUKEWARM, 0
+    while temperature < unit * _HOT and not region.budget.exhausted:
+        for begin in range(0, steps, _STEPS):
+            some = min(_STEPS, steps - begin)
+            anneal(warm, region.requirement, region.near, some, temperature, temperature, region.state)
+        taken += steps
+        if _cost(warm) > enough:
+            break
+        temperature *= _HOTTER
+    return temperature, taken
 
 
 def _copy(groups: LocalGroups) -> LocalGroups:

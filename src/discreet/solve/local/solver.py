@@ -13,9 +13,10 @@ from discreet.runtime.arguments import one_of
 from discreet.solve._base import SOLVERS, Budget
 from discreet.solve._parallel import in_parallel
 from discreet.solve.kernels.arrays import Ints, Nodes
-from discreet.solve.kernels.covers import SET, rate_of
+from discreet.solve.kernels.covers import BITS, SET, TABLE, Rates, rate_of
 from discreet.solve.kernels.requirements import Requirement
 from discreet.solve.local.base import LocalSolver, satisfied_by
+from discreet.solve.local.kernels.candidates import PairRates
 from discreet.solve.local.kernels.order import SplitRule, split_regions
 from discreet.solve.local.levels import make_levels
 from discreet.solve.local.region import EffortPlan, SearchSpace, solve_region
@@ -91,7 +92,9 @@ class LocalSearchSolver(LocalSolver):
         """Group region by region; the result does not depend on how many are solved at once."""
         leaves, k = _leaves(task), requirement.smallest
         rule = SplitRule(task.points.rates, k, 1 + _CLOSER / k)
-        space = SearchSpace(task, requirement, make_levels(task, leaves), leaves, _spread(task), rule)
+        spread = _spread(task)
+        pairs = _pair_rates(task, leaves, np.argsort(-spread, kind="stable"))
+        space = SearchSpace(task, requirement, make_levels(task, leaves), leaves, spread, rule, pairs)
         regions = _regions(space)
         limits = _limits(task, regions)
         plan, random = self._plan(leaves.shape[0], k), budget.random()
@@ -107,14 +110,15 @@ class LocalSearchSolver(LocalSolver):
             return EffortPlan(visits=300, window=0, near=0, sweeps=0)
         if self.effort == "high" or n <= _FEW:
             steps = 2000 if self.effort == "high" else 1000
-            return EffortPlan(visits=3000, window=8, near=24, sweeps=8, rounds=6, steps=steps)
+            return EffortPlan(visits=3000, window=8, near=24, sweeps=8, rounds=6, steps=steps, joins=8)
         if n > _LARGE:
             return EffortPlan(visits=300, window=4, near=6, sweeps=2, first_visits=20, orders=4)
         if n > _REGION:
             if n > _MANY:
                 return EffortPlan(visits=600, window=6, near=12, sweeps=2, rounds=1, orders=5)
-            return EffortPlan(visits=600, window=6, near=16, sweeps=1, rounds=1, steps=32)
-        return EffortPlan(visits=1500, window=8, near=24, sweeps=2, rounds=2 if k > 25 else 3, steps=80)
+            return EffortPlan(visits=600, window=6, near=16, sweeps=1, rounds=1, steps=32, joins=2)
+        rounds = 2 if k > 25 else 3
+        return EffortPlan(visits=1500, window=8, near=24, sweeps=2, rounds=rounds, steps=80, joins=4)
 
 
 def _leaves(task: LocalTask) -> Nodes:
@@ -141,6 +145,33 @@ def _spread(task: LocalTask) -> FloatArray:
             low, high = np.minimum(a, b), np.maximum(a, b)
             found[i] = np.mean([rate_of(rates, i, x, y) for x, y in zip(low, high, strict=True)])
     return found
+
+
+def _pair_rates(task: LocalTask, leaves: Nodes, dear: Ints) -> PairRates:
+    """Return what two points cost together: tables of the attributes with few leaves, and the others as they are."""
+    rates = task.points.rates
+    few = [i for i in dear if rates.attribute[i].kind in (TABLE, SET)]
+    tables = [_pair_table(rates, i) for i in few]
+    cells = np.array([len(table) for table in tables], dtype=np.int64)
+    others = np.array([i for i in dear if i not in few], dtype=np.int64)
+    return PairRates(
+        codes=leaves[:, few].astype(np.int16),
+        cells=cells,
+        start=np.cumsum(cells**2) - cells**2,
+        rate=np.concatenate([np.zeros(0), *(table.ravel() for table in tables)]).astype(np.float32),
+        leaves=np.ascontiguousarray(leaves[:, others]),
+        others=others,
+        rates=rates,
+    )
+
+
+def _pair_table(rates: Rates, i: int) -> FloatArray:
+    """Return what any two leaves of an attribute of few leaves cost, or any two bits of a set."""
+    start, size = int(rates.attribute[i].start), int(rates.attribute[i].leaves)
+    if rates.attribute[i].kind == SET:
+        return float(rates.rate[start + 2]) * (1 - np.eye(min(size, BITS)))
+    upper = np.triu(rates.rate[start : start + size**2].reshape(size, size), 1)
+    return np.asarray(upper + upper.T)
 
 
 def _regions(space: SearchSpace) -> list[Ints]:
