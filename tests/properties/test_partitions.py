@@ -308,3 +308,26 @@ def keeps_limits(partition, hierarchy, lowest, highest):
         and all(block <= value or not value & block for value in above)
         for block in partition
     )
+
+
+@pytest.mark.parametrize("hasty", [True, False], ids=["many pairs", "few pairs"])
+def test_what_scarce_cells_need_is_a_bound(hasty, monkeypatch):
+    """It is often the larger bound where only k is promised, and the optimum is still that of brute force."""
+    raised = 0
+    by_mates = _partition_bounds.PartitionBounds._by_mates
+
+    def counting(self, cells, priced, total, enough):
+        nonlocal raised
+        found = by_mates(self, cells, priced, total, enough)
+        raised += found is not None and found.total > total
+        return found
+
+    monkeypatch.setattr(_partition_bounds.PartitionBounds, "_by_mates", counting)
+    monkeypatch.setattr(_partition_bounds, "HASTY_PAIRS", 0 if hasty else 500_000)
+    monkeypatch.setitem(globals(), "some_models", lambda rng: [f"k({rng.integers(2, 5)})"])
+    rng = np.random.default_rng([400, hasty])
+    for number in range(cases(30)):
+        scheme = str(rng.choice(["ordered", "set", "guided-set", "subtree", "full-domain"]))
+        shape = {"rows": (8, 40), "attributes": (2, 3), "leaves": (2, 5)}
+        check_against_all(rng, scheme, KINDS[number % len(KINDS)], "auto", most=1000, **shape)
+    assert raised > enough(20)
