@@ -182,7 +182,7 @@ def test_replacing_is_said_and_can_be_refused(run: Run, folder: Path) -> None:
     assert "'safe.csv' exists already" in refused.stderr
     assert (folder / "safe.csv").read_bytes() == before
     assert not (folder / "report.json").exists()
-    assert "The release is in safe.csv, in place of an earlier one.\n" in run(*OK).stdout
+    assert "The release is in safe.csv, in place of what was there.\n" in run(*OK).stdout
     assert run(*OK[:-1], "new.csv", "--no-overwrite", "--save-job", "job.yaml").exit_code == 0
     assert "overwrite: false" in (folder / "job.yaml").read_text()
     assert run("run", "job.yaml").exit_code == 6

@@ -600,3 +600,13 @@ def test_households_of_a_survey(data_folder: Path) -> None:
     risk = dc.evaluate.risk(table, quasi_identifiers=keys, household="ori_hid")
     assert risk.household is not None
     assert (risk.prosecutor.average, risk.household.average) == pytest.approx((0.395, 0.793), abs=0.001)
+
+
+def test_pseudonyms_that_link_rows_are_a_caution_unless_profiles_are_promised():
+    visits = dc.sample_visits(600, seed=3).select("patient_id", "sex", "zip", "department")
+    job: dict[str, Any] = {"person": "patient_id", "quasi_identifiers": ["sex", "zip"], "keep": ["department"]}
+    linked = dc.anonymize(visits, privacy="k(3)", pseudonyms=True, **job)
+    assert any(each.level == "caution" and "by their pseudonyms" in each.sentence for each in linked.verdict.findings)
+    for other in ({"pseudonyms": False}, {"pseudonyms": True, "privacy": "k(3, profile=true)"}):
+        release = dc.anonymize(visits, **{"privacy": "k(3)", **job, **other})
+        assert "by their pseudonyms" not in str(release.verdict)

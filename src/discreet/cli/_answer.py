@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["IN_PLACE", "Exact", "answer", "echo_json", "end_early", "exists", "warn"]
 
 
-IN_PLACE = ", in place of an earlier one"
+IN_PLACE = ", in place of what was there"
 """What to say of a file that was replaced."""
 
 

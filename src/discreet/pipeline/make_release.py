@@ -247,7 +247,7 @@ def _notes(
             *about_derived(prepared.settings),
             *measured,
             *prepared.undecided.notes(),
-            *about_people(schema, counted),
+            *about_people(schema, counted, problem),
             *about_tables(prepared.settings.linked, suppressed),
             *map(Private if suppressed else str, about_values(schema, problem, counted)),
             *([] if prepared.earlier is None else prepared.earlier.notes(problem, prepared.settings.suppression)),

@@ -14,12 +14,14 @@ from numpy.typing import NDArray
 from discreet.engines import ValueMap
 from discreet.pipeline.recode import leaves_out_people
 from discreet.report.columns import kept_rows
+from discreet.report.notes import Caution
 from discreet.runtime.plurals import units
 
 if TYPE_CHECKING:
     from discreet.counts import CountTable, People
     from discreet.engines import Counted, Recoding
     from discreet.pipeline.prepare import Prepared
+    from discreet.problem import Problem
     from discreet.schema import Schema
     from discreet.solve import Solution
 
@@ -51,13 +53,17 @@ def with_people(recoding: Recoding, prepared: Prepared, counted: Counted, soluti
     return replace(recoding, maps=maps, left_out=left_out, numbered=columns)
 
 
-def about_people(schema: Schema, counted: Counted) -> Iterator[str]:
+def about_people(schema: Schema, counted: Counted, problem: Problem) -> Iterator[str]:
     """Yield what a user should know about whose rows they are."""
     if counted.owners is not None and counted.owners.own_rows:
         unit = units(schema.role(str(schema.unit)))
         yield f"Every row has a value of its own in '{schema.unit}', so that {unit} are rows."
-    if schema.pseudonyms:
-        yield "Whoever gets the release sees which rows are of the same person, by their pseudonyms."
+    elif schema.pseudonyms and not problem.profile:
+        yield Caution(
+            "Whoever gets the release sees which rows are of the same person, by their pseudonyms. The promises hold "
+            "for each row by itself: somebody who knows several rows of a person may find the person. "
+            "k(5, profile=true) holds against that."
+        )
 
 
 def people_left_out(counted: Counted, solution: Solution, released: int | None) -> dict[str, int]:

@@ -30,12 +30,12 @@ __all__ = ["EffortPlan", "SearchSpace", "solve_region"]
 
 _STEPS = 1 << 17
 """Annealing steps between two checks of the budget, at most."""
-_LUKEWARM, _HOT, _HOTTER = 0.05, 1.0, 1.3
+_LUKEWARM, _HOT, _HOTTER = 0.08, 0.65, 1.6
 """The temperatures heating begins with and ends with at most, as shares of the mean cost of a group over the rows it
 needs, and the factor from one to the next."""
-_HEATING, _RISE = 2, 0.01
+_HEATING, _RISE = 2, 0.03
 """Annealing steps for each point at each of these temperatures, and the rise of the cost that is hot enough."""
-_COOLED = 0.1
+_COOLED = 0.25
 """The temperature annealing ends with, as a share of the hottest."""
 _BETWEEN, _LONG = 32, 25
 """Annealing steps for each point between two rounds of regrouping; more in proportion if groups need more rows than

@@ -30,6 +30,8 @@ _REGION = 32_768
 """Points of a region, at most; regions are solved one by one."""
 _FEW = 2048
 """So few points get the highest effort by default too: it takes no time."""
+_FEW_ATTRIBUTES = 8
+"""Up to so many attributes, orders of the points find candidates that are near enough."""
 _MANY = 4 * _REGION
 """Above so many points, groups are regrouped only once by default."""
 _LARGE = 8 * _REGION
@@ -97,7 +99,7 @@ class LocalSearchSolver(LocalSolver):
         space = SearchSpace(task, requirement, make_levels(task, leaves), leaves, spread, rule, pairs)
         regions = _regions(space)
         limits = _limits(task, regions)
-        plan, random = self._plan(leaves.shape[0], k), budget.random()
+        plan, random = self._plan(leaves.shape[0], leaves.shape[1], k), budget.random()
         seeds = [random.getrandbits(63) | 1 for _ in regions]
 
         def solve(region: int) -> LocalGrouping:
@@ -105,20 +107,25 @@ class LocalSearchSolver(LocalSolver):
 
         return _concatenated(in_parallel(solve, range(len(regions)), budget))
 
-    def _plan(self, n: int, k: int) -> EffortPlan:
+    def _plan(self, n: int, m: int, k: int) -> EffortPlan:
+        """Return how much to do for so many points of so many attributes.
+
+        With few attributes, candidates of candidates are rows like those found already, and groups end up worse.
+        """
+        many = m > _FEW_ATTRIBUTES
         if self.effort == "low":
             return EffortPlan(visits=300, window=0, near=0, sweeps=0)
         if self.effort == "high" or n <= _FEW:
             steps = 2000 if self.effort == "high" else 1000
-            return EffortPlan(visits=3000, window=8, near=24, sweeps=8, rounds=6, steps=steps, joins=8)
+            return EffortPlan(visits=3000, window=8, near=24, sweeps=8, rounds=6, steps=steps, joins=8 * many)
         if n > _LARGE:
             return EffortPlan(visits=300, window=4, near=6, sweeps=2, first_visits=20, orders=4)
         if n > _REGION:
             if n > _MANY:
                 return EffortPlan(visits=600, window=6, near=12, sweeps=2, rounds=1, orders=5)
-            return EffortPlan(visits=600, window=6, near=16, sweeps=1, rounds=1, steps=32, joins=2)
+            return EffortPlan(visits=600, window=6, near=16, sweeps=1, rounds=1, steps=32, joins=2 * many)
         rounds = 2 if k > 25 else 3
-        return EffortPlan(visits=1500, window=8, near=24, sweeps=2, rounds=rounds, steps=80, joins=4)
+        return EffortPlan(visits=1500, window=8, near=24, sweeps=2, rounds=rounds, steps=112, joins=4 * many)
 
 
 def _leaves(task: LocalTask) -> Nodes:
