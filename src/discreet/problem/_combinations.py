@@ -217,7 +217,7 @@ def _check_key_sets(
     other = next((scheme.name for scheme in schemes if scheme.name != "full-domain"), None)
     if table.people is not None and other is not None:
         raise UnsupportedCombinationError(
-            f"The key sets of {keyed.shown}, of which people are counted,",
+            f"Counting people in the key sets of {keyed.shown}",
             f"the scheme {other}",
             "choose full-domain, leave out the person or household, or promise k of all quasi-identifiers",
         )
