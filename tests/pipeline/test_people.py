@@ -610,3 +610,16 @@ def test_pseudonyms_that_link_rows_are_a_caution_unless_profiles_are_promised():
     for other in ({"pseudonyms": False}, {"pseudonyms": True, "privacy": "k(3, profile=true)"}):
         release = dc.anonymize(visits, **{"privacy": "k(3)", **job, **other})
         assert "by their pseudonyms" not in str(release.verdict)
+
+
+def test_pseudonyms_of_a_repeated_seed_do_not_say_how_many_people_were_left_out():
+    def pseudonyms(left_out: list[int]) -> set[str]:
+        ages = [50 + i // 20 for i in range(40)] + left_out
+        table = pl.DataFrame({"pid": [f"p{i}" for i in range(len(ages))], "age": ages})
+        job: dict[str, Any] = {"person": "pid", "quasi_identifiers": {"age": "flat"}, "privacy": "k(5)", "seed": 7}
+        return set(dc.anonymize(table, pseudonyms=True, suppression="budget(12%)", **job).frame["pid"])
+
+    nobody = pseudonyms([])
+    assert nobody == pseudonyms([])
+    for left_out in ([1], [1, 2], [90], [1, 2, 3, 4]):
+        assert not nobody & pseudonyms(left_out)

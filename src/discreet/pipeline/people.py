@@ -31,8 +31,9 @@ __all__ = ["about_people", "draw_pseudonyms", "kept_pairs", "people_kept", "peop
 def with_people(recoding: Recoding, prepared: Prepared, counted: Counted, solution: Solution, choices: str) -> Recoding:
     """Return a recoding that also leaves out suppressed people and replaces people by pseudonyms, if asked for.
 
-    ``choices`` is the text of the job. Pseudonyms depend on it and on the seed: two releases of a table that differ in
-    anything have different ones, so that nobody can join them by pseudonym.
+    ``choices`` is the text of the job. Pseudonyms depend on it, on the seed and on the whole table: two releases that
+    differ in anything have different ones, so that nobody can join them by pseudonym, or see by those that two releases
+    have in common how many people were left out.
     """
     schema, seed = prepared.schema, prepared.settings.seed
     assert schema.unit is not None
@@ -41,12 +42,13 @@ def with_people(recoding: Recoding, prepared: Prepared, counted: Counted, soluti
     if leaves_out_people(counted, solution):
         left_out = {schema.unit: pl.Series(counted.owners.numbers[solution.suppressed_people], dtype=pl.Int64)}
     maps = dict(recoding.maps)
+    table = _digest(counted) if schema.pseudonyms else ""
     for column in schema.owners if schema.pseudonyms else ():
         if column == schema.unit:
             numbers = pl.Series(counted.owners.numbers)
         else:
             numbers = prepared.source.count([column]).to_series(0)
-        named = draw_pseudonyms(len(numbers), f"{seed} {column} {choices}")
+        named = draw_pseudonyms(len(numbers), f"{seed} {column} {table} {choices}")
         maps[column] = ValueMap(numbers, named.set(numbers.is_null(), None) if numbers.null_count() else named)
     by_person = recoding.shares is not None and schema.unit in recoding.shares.codes
     columns = schema.owners if schema.pseudonyms else (schema.unit,) if left_out or by_person else ()
@@ -124,10 +126,26 @@ def _suppressed(people: People, solution: Solution) -> NDArray[np.bool_]:
     return gone
 
 
-def draw_pseudonyms(count: int, secret: str) -> pl.Series:
-    """Return distinct pseudonyms of 16 hexadecimal digits, drawn by a secret text: the seed of the job and its choices.
+def _digest(counted: Counted) -> str:
+    """Return a digest of a counted table: its values, how often they occur together, and for whom."""
+    table, found = counted.table, hashlib.sha256()
+    for domain in counted.domains.values():
+        found.update(repr(domain.values.to_list()).encode())
+    arrays = [*table.codes, table.weights]
+    for histogram in table.sensitive.values():
+        arrays += [histogram.offsets, histogram.values, histogram.counts]
+    if counted.owners is not None:
+        people = counted.owners.people
+        arrays += [people.offsets, people.members, people.rows]
+    for array in arrays:
+        found.update(np.ascontiguousarray(array, dtype="<i8").tobytes())
+    return found.hexdigest()
 
-    They depend on nothing else, so that nobody without the seed can tell whose they are, or in which order people were.
+
+def draw_pseudonyms(count: int, secret: str) -> pl.Series:
+    """Return distinct pseudonyms of 16 hexadecimal digits, drawn by a secret text that holds the seed of the job.
+
+    Nobody without the seed can tell whose they are, or in which order people were.
 
     >>> draw_pseudonyms(2, "7").to_list() == draw_pseudonyms(2, "7").to_list() != draw_pseudonyms(2, "8").to_list()
     True
