@@ -39,7 +39,7 @@ def run(seed: int, folder: Path) -> Iterator[Outcome]:
 
 def _tables(rng: random.Random) -> dict[str, list[dict[str, Any]]]:
     people = [
-        {"pid": f"QZPerson{number:03d}", "home": f"QZHome{rng.randint(0, 3)}", "sex": rng.choice("fm")}
+        {"pid": f"QZcanaryPerson{number:03d}", "home": f"QZcanaryHome{rng.randint(0, 3)}", "sex": rng.choice("fm")}
         for number in range(rng.choice((6, 12, 25)))
     ]
     least = rng.choice((0, 1))
@@ -93,7 +93,9 @@ def _released(rng: random.Random, target: Path) -> Iterator[Outcome]:
             **output,
         )
     except REFUSED as error:
-        yield Outcome("tables", f"refusal of {scheme}, {kind}", not found_in(str(error).encode(), ["QZ"]), str(error))
+        yield Outcome(
+            "tables", f"refusal of {scheme}, {kind}", not found_in(str(error).encode(), ["QZcanary"]), str(error)
+        )
         return
     what = f"{scheme}, {kind}, {text}, {len(tables)} tables, {ending or 'frames'}"
     folder = Path(f"{target}-safe")

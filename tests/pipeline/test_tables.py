@@ -34,7 +34,7 @@ OPTIONS: dict[str, Any] = {
 @pytest.fixture(scope="module")
 def tables() -> dict[str, pl.DataFrame]:
     found = dc.sample_tables(600, seed=1)
-    return {name: table.with_columns(patient_id=pl.format("QZ{}", "patient_id")) for name, table in found.items()}
+    return {name: table.with_columns(patient_id=pl.format("QZcanary{}", "patient_id")) for name, table in found.items()}
 
 
 @pytest.fixture(scope="module")
@@ -268,7 +268,7 @@ def test_wrong_tables(name: str, tables: dict[str, pl.DataFrame]) -> None:
     change, sentence = WRONG[name]
     with pytest.raises(DiscreetError, match=sentence) as caught:
         dc.anonymize(change(tables), **OPTIONS)
-    assert "QZ" not in str(caught.value)
+    assert "QZcanary" not in str(caught.value)
     assert caught.value.topic == "several-tables"
 
 
@@ -332,11 +332,11 @@ def test_reports_and_evaluations_are_of_the_joined_table(some: dict[str, pl.Data
     assert release.utility().to_dict()
     text = release.report(tmp_path / "report.html").read_text()
     assert "are linked by the pseudonyms in" in text
-    assert not found_in(text.encode(), ["QZ"])
+    assert not found_in(text.encode(), ["QZcanary"])
     loaded = pickle.loads(pickle.dumps(release))
     assert loaded.frames["people"].equals(release.frames["people"])
-    assert not found_in(pickle.dumps(release), ["QZ"])
-    assert not found_in(json.dumps(release.to_dict()).encode(), ["QZ"])
+    assert not found_in(pickle.dumps(release), ["QZcanary"])
+    assert not found_in(json.dumps(release.to_dict()).encode(), ["QZcanary"])
 
 
 def test_jobs_and_commands(tables: dict[str, pl.DataFrame], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
