@@ -33,7 +33,7 @@ _STEPS = 1 << 17
 _LUKEWARM, _HOT, _HOTTER = 0.08, 0.65, 1.6
 """The temperatures heating begins with and ends with at most, as shares of the mean cost of a group over the rows it
 needs, and the factor from one to the next."""
-_HEATING, _RISE = 2, 0.03
+_HEATING, _RISE = 2, 0.015
 """Annealing steps for each point at each of these temperatures, and the rise of the cost that is hot enough."""
 _COOLED = 0.25
 """The temperature annealing ends with, as a share of the hottest."""
