@@ -138,23 +138,6 @@ def suppress_by_key_sets(table, levels, ok, person, key_sets, *, whole_people):
         gone |= more
 
 
-def search_key_sets_of_people(table, ok, person, cost, limit, key_sets, *, unit, **options):
-    """The best level vector within a limit of rows or people that keeps key sets of people, by trying all."""
-    best, found, fewest = None, [], len(table.rows)
-    for levels in level_vectors(table):
-        published, gone = suppress_by_key_sets(table, levels, ok, person, key_sets, whole_people=unit == "people")
-        lost = len({table.rows[row][person] for row in gone}) if unit == "people" else len(gone)
-        fewest = min(fewest, lost)
-        if lost > limit:
-            continue
-        total = COSTS[cost](table, levels, published, gone, **options)
-        if best is None or total < best - TOLERANCE * max(1, abs(best)):
-            best, found = total, [levels]
-        elif total <= best + TOLERANCE * max(1, abs(best)):
-            found.append(levels)
-    return PeopleSearch(best is not None, best, found, fewest)
-
-
 class PeopleSearch(NamedTuple):
     feasible: bool
     cost: float | None
@@ -167,16 +150,33 @@ def search_people(table, ok, person, cost, limit, *, unit, profile=0, scheme=Non
     vectors = level_vectors(table)
     if scheme is not None:
         vectors = itertools.product(*(valid_partitions(scheme, rows) for rows in table.hierarchies.values()))
-    best, found, fewest = None, [], len(table.rows)
+    tried = []
     for levels in vectors:
         if unit == "people":
             published, gone = suppress_people(table, levels, ok, person, profile)
-            lost = len({table.rows[row][person] for row in gone})
         else:
             published, gone = suppress_classes(table, levels, ok)
             if any(len(who) < profile for who in alike(table, levels, person, [r for rows in published for r in rows])):
                 continue
-            lost = len(gone)
+        tried.append((levels, published, gone))
+    return cheapest_of_people(table, person, cost, limit, tried, unit=unit, **options)
+
+
+def search_key_sets_of_people(table, ok, person, cost, limit, key_sets, *, unit, **options):
+    """The best level vector within a limit of rows or people that keeps key sets of people, by trying all."""
+    whole = unit == "people"
+    tried = [
+        (levels, *suppress_by_key_sets(table, levels, ok, person, key_sets, whole_people=whole))
+        for levels in level_vectors(table)
+    ]
+    return cheapest_of_people(table, person, cost, limit, tried, unit=unit, **options)
+
+
+def cheapest_of_people(table, person, cost, limit, tried, *, unit, **options):
+    """The best of recodings with what each publishes and suppresses, within a limit of rows or people."""
+    best, found, fewest = None, [], len(table.rows)
+    for levels, published, gone in tried:
+        lost = len({table.rows[row][person] for row in gone}) if unit == "people" else len(gone)
         fewest = min(fewest, lost)
         if lost > limit:
             continue
