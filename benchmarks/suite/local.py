@@ -162,7 +162,7 @@ def _gaussian(rows: int) -> tuple[pl.DataFrame, dict[str, Any]]:
 
 
 def _adult(rows: int) -> tuple[pl.DataFrame, dict[str, Any]]:
-    """Copies of Adult, of which ages and years of education were given decimals, so that hardly two rows are alike."""
+    """Copies of Adult whose ages and years of education have decimals, so that hardly two rows are alike."""
     dataset = main_dataset(Settings(quick=False, scratch=Path()))
     frame, rng = dataset.frame, np.random.default_rng(1)
     place = rng.integers(frame.height, size=rows)

@@ -52,7 +52,7 @@ class Argument:
 class DiscreetError(Exception):
     """Base of all errors a user can meet.
 
-    The message is given in pieces, of which parameters are :class:`Argument` objects. ``column`` names the column
+    The message is given in pieces; parameters among them are :class:`Argument` objects. ``column`` names the column
     concerned, if there is one; ``topic`` the section of the documentation that explains the error.
     """
 

@@ -122,7 +122,7 @@ def _released(rng: random.Random, target: Path) -> Iterator[Outcome]:
         row["home"] for row in tables["people"] if row["pid"] not in gone - absent
     }
     told = set().union(*(found_in(content, homes) for content in contents))
-    yield Outcome("tables", f"{what}: canaries", not told, "a value of people who were left out left")
+    yield Outcome("tables", f"{what}: canaries", not told, "a value of people who were left out appears")
     if ending and len(tables["visits"]) >= 12:
         order = [int(row["rid"]) for row in rows["visits"]]
         known = [str(row["home"]) for row in rows["people"]]

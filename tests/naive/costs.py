@@ -67,7 +67,7 @@ def classification(table, levels, published, suppressed, label="y"):
 
 
 def certainty(table, levels, published, suppressed, weights=None, node_weights=None, before=None):
-    """With ``before``, classes some rows of which were suppressed spread as far as they did before."""
+    """With ``before``, partly suppressed classes spread as far as they did before."""
     total = 0.0
     for members in published:
         whole = members if before is None else next(each for each in before if members[0] in each)

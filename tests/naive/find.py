@@ -18,7 +18,7 @@ def crowd(rows, facts):
 
 
 def shares(rows, column):
-    """The share of each value of a column of which the value is known."""
+    """The share of each value of a column among rows in which it is known."""
     counts = Counter(next(iter(row[column])) if row[column] else None for row in rows)
     return {value: count / len(rows) for value, count in counts.items()}
 

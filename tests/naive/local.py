@@ -121,7 +121,7 @@ def cost_of(table, groups, suppressed, cost, k=1, lowest=None, label="y"):
 
 
 def groupings(rows, limit):
-    """Every grouping of rows of which at most so many are suppressed: the groups, and who is suppressed."""
+    """Every grouping of rows with at most so many suppressed: the groups, and who is suppressed."""
     for chosen in range(1 << len(rows)):
         out = [row for number, row in enumerate(rows) if chosen >> number & 1]
         if len(out) > limit:

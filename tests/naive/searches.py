@@ -122,7 +122,7 @@ def stay_and_go(table, levels, budget, value, ok=None):
 def evaluated(table, budget, cost, value=len, measures=None, vectors=None, ok=None, **options):
     """Every node as a point of its own: vector, values, loss, suppressed rows and published classes.
 
-    Those that cannot keep the promises, of which ``ok`` says whether a class does, are left out.
+    Those that cannot keep the promises are left out; ``ok`` says whether a class does.
     ``value`` says how good a class is, given its rows: classes are suppressed by it. Each of ``measures`` gets the
     published classes and returns a number; by default there is one, the worst value.
     """

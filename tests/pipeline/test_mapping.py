@@ -246,7 +246,7 @@ def test_bad_files(people: pl.DataFrame, tmp_path: Path, release: dc.Release) ->
 
 
 def test_dates(people: pl.DataFrame, release: dc.Release) -> None:
-    """A day nobody had before goes by the rule, and one before all others too."""
+    """A new day is recoded by the rule, also one before all others."""
     new = people.with_columns(
         birth_date=pl.when(pl.int_range(pl.len()) % 2 == 0).then(date(1987, 7, 7)).otherwise("birth_date")
     )

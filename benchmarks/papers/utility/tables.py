@@ -24,7 +24,7 @@ _LEAST, _GREATEST = 1, 16
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """A table and the hierarchies of its columns, all of which are quasi-identifiers; None where values are numbers.
+    """A table and the hierarchies of its columns, all quasi-identifiers; None where values are numbers.
 
     ``summed`` is the column that SUM queries add up.
     """

@@ -117,7 +117,7 @@ class GroupShares:
     groups: int
     """The number of groups."""
     hides: str | None = None
-    """The sensitive column among ``shown``, of which some values are unknown."""
+    """The sensitive column among ``shown`` in which some values become unknown."""
     part: pl.Series | None = None
     """Where values are hidden, groups are parts of classes by their sensitive value; one part of each class."""
 
@@ -183,7 +183,7 @@ class Recoding:
 
     @property
     def changed(self) -> list[str]:
-        """The columns whose values are replaced, but for those of which some become unknown."""
+        """The columns whose values are replaced, except columns in which some become unknown."""
         shown = [] if self.shares is None else [name for name in self.shares.shown if name != self.shares.hides]
         return [*self.maps, *shown]
 

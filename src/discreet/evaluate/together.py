@@ -128,7 +128,7 @@ def check_groups(
     given: EvaluationInput,
     original: Any,
 ) -> Together:
-    """Check promises for the groups that releases distinguish together, the first of which was made from the table.
+    """Check promises for the groups that releases distinguish together; the first release was made from the table.
 
     If people joined or left, the first release is compared with each of the others by itself.
     """
@@ -196,7 +196,7 @@ def rows_that_fit(
     given: EvaluationInput,
     original: Any,
 ) -> Together:
-    """Check promises for the rows that a person may have in every release, one of which is a local recoding.
+    """Check promises for the rows that a person may have in every release, where one is a local recoding.
 
     Rows of two releases are about the same person only if they have the same sensitive values.
     """

@@ -84,7 +84,7 @@ class EarlierReleases:
         return self.check([new, *self.members], problem.privacy).passed
 
     def check(self, members: Sequence[Membership], models: Sequence[PrivacyModel]) -> Together:
-        """Check promises for the groups that releases distinguish together, the first of which is the new one."""
+        """Check promises for the groups that releases distinguish together; the first release is the new one."""
         return check_groups(self.people, members, models, self.given, self.data)
 
     def checker(

@@ -177,7 +177,7 @@ def _made(form: str) -> _Derivation:
 
 
 def with_derived_columns(settings: JobSettings, *, dry: bool = False) -> JobSettings:
-    """Return the settings with a table of which some columns are derived, if any are.
+    """Return the settings, with derived columns in the table if there are any.
 
     A ``dry`` run writes nothing, not even a new key: it takes one that is forgotten afterwards.
     """

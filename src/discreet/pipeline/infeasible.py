@@ -39,7 +39,7 @@ def infeasible(problem: Problem, solution: Solution) -> InfeasibleError:
     stay = "" if problem.kept is None else f" that {kind.name} leaves"
     table, unit = (problem.table.units, ("person", "people")) if problem.limit_of_people else (problem.table, ("row",))
     if problem.profile and not problem.limit_of_people:
-        smallest = None  # it was counted in rows, of which no budget is possible
+        smallest = None  # it was counted in rows, and no budget of people follows from that
     at_most = f"at most {problem.limit:,} of {amount(table.n, *unit)}{stay}"
     if problem.limit >= table.n or (smallest is not None and smallest >= table.n):
         smallest = None  # an empty table is no release

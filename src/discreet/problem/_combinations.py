@@ -282,7 +282,7 @@ def _check_local_cost(table: CountTable, cost: Cost, limited: Sequence[str], sch
 def _check_partial(
     table: CountTable, cost: Cost, kind: Suppression, models: Sequence[PrivacyModel], schemes: Sequence[Scheme]
 ) -> None:
-    """Refuse a cost that does not define what a class costs of which a part is suppressed."""
+    """Refuse a cost that does not define what a partly suppressed class costs."""
     attribute = kind.divided(models)
     if attribute is None:
         return

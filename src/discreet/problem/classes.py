@@ -68,7 +68,7 @@ class Classes:
     offsets: FloatArray | None = None
     """(c, m) sum over the rows of the cost's ``leaf_offset`` of their original leaf."""
     members: Members | None = None
-    """The rows of the class by tuple and value of the sensitive column of which some rows may be suppressed."""
+    """The rows of the class by tuple and by value of the sensitive column that decides which rows may be suppressed."""
     population: FloatArray | None = None
     """(c,) people of the population who have the released values, including the rows of the class."""
     local: bool = False

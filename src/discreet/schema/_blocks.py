@@ -39,7 +39,7 @@ def block_names(
     order. A leaf without a label is a missing value, and stays missing if it is alone. With ``by_values`` nodes are
     named by their leaves too, and sets are sorted, so that names say nothing about other values.
 
-    Names are those of nodes at level ``low`` and above, of which blocks must consist: they take the place of leaves.
+    Names are those of nodes at level ``low`` and above. Blocks consist of such nodes, which take the place of leaves.
     Only the leaves of released rows (``released``) are named or decide about names. Blocks without any are not
     released; they get names of their own, by which their rows are found and suppressed.
 

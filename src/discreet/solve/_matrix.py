@@ -422,6 +422,6 @@ def _histogram(
     ancestors: NDArray[np.int32] | None = None,
     positions: NDArray[np.float64] | None = None,
 ) -> Histogram:
-    """Return the histogram of a column of which each tuple has one value."""
+    """Return the histogram of a column with one value per tuple."""
     offsets, counts = np.arange(value.size + 1), np.full(value.size, _ROWS, dtype=np.int64)
     return Histogram(name, len(labels), offsets, value, counts, ancestors, labels, positions=positions)

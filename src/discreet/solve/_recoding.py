@@ -225,7 +225,7 @@ class Recoder:
 def people_cost(
     problem: Problem, gatherer: Gatherer, grouping: Grouping, released: Released, left: NDArray[np.int64]
 ) -> float:
-    """Return the cost of a recoding of which so many rows of each tuple are left, for a cost that adds up."""
+    """Return the cost of a recoding by the number of rows left of each tuple, for a cost that adds up."""
     total = 0.0
     for rows, price in ((left, problem.cost.published), (problem.table.weights - left, problem.cost.suppressed)):
         if rows.any():

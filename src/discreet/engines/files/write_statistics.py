@@ -38,7 +38,7 @@ _LIMITS = {
     "sav": _Limits(
         "an SPSS file",
         r"(?=.{1,64}\Z)[^\W\d_][\w.$#@]*(?<![.])",
-        "up to 64 letters, digits and _, of which the first is a letter",
+        "up to 64 letters, digits and _, beginning with a letter",
         32767,
     ),
     "por": _Limits(
@@ -47,7 +47,7 @@ _LIMITS = {
     "dta": _Limits(
         "a Stata file",
         r"[^\W\d]\w{0,31}",
-        "up to 32 letters, digits and _, of which the first is no digit",
+        "up to 32 letters, digits and _, not beginning with a digit",
         2_000_000,
     ),
     "xpt": _Limits(

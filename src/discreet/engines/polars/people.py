@@ -91,7 +91,7 @@ def _decimal_ranks(values: pl.Series) -> Ints | None:
 
 
 def _text_ranks(values: pl.Series) -> Ints:
-    """Return the same for any text: it becomes categories of its own, of which only the distinct ones are sorted."""
+    """Return the same for any text: it becomes categories of its own, and only distinct ones are sorted."""
     coded = values.cast(pl.Categorical(pl.Categories.random()))
     number, count = compact(coded.to_physical().to_numpy(), int(coded.to_physical().max()) + 1)  # type: ignore[arg-type]
     in_order = values.gather(first_of(number, count)).sort().cast(coded.dtype)

@@ -43,7 +43,7 @@ def page(picture: FrontPicture, explain_rows: Sequence[ExplainRow] = (), *, note
 
 
 def _explorer(picture: FrontPicture) -> Iterator[str]:
-    """Yield the picture and a card for each point, one of which is visible."""
+    """Yield the picture and a card for each point; one card is visible at a time."""
     points = picture.ordered
     start = next((i for i, point in enumerate(points) if point.knee), 0)
     name = escape(picture.axis_name)

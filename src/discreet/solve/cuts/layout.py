@@ -64,7 +64,7 @@ _MOST_LOOK_AHEAD = 50_000
 
 @dataclass(frozen=True)
 class CutTechniques:
-    """Techniques of the search, each of which can be switched off to measure it; see :class:`CutsSolver`."""
+    """Techniques of the search; each can be switched off to measure it; see :class:`CutsSolver`."""
 
     order: str = "entropy"
     tight: bool = True

@@ -115,7 +115,7 @@ def grid_of_classes(evaluator: FrontEvaluator, lowest: IntArray, span: IntArray)
 
 
 def make_search(problem: Problem, axis: Axis, span: NDArray[np.int64], totals: FloatArray | None) -> FrontSearch:
-    """Return a search of which nothing is evaluated yet; ``totals`` are those of :func:`known_totals`."""
+    """Return a search without any evaluated node; ``totals`` are those of :func:`known_totals`."""
     nodes = prod(span.tolist())
     attribute = records(AttributeSpan, span.size)
     attribute["levels"][:] = span

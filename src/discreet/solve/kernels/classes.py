@@ -137,7 +137,7 @@ class ClassLists(NamedTuple):
     rep: NDArray[np.int32]
     """(entries,) some tuple of the class."""
     size: NDArray[np.int64]
-    """(entries,) rows of the class; what else they may hold is told by :class:`SizeUnits` of the prices."""
+    """(entries,) rows of the class; what else they may hold is defined by :class:`SizeUnits` of the prices."""
     sums: NDArray[np.float64]
     """(entries, a) further additive numbers of each class; a may be 0."""
     node: NDArray[np.int64]

@@ -1,7 +1,7 @@
 """Counting the distinct people of classes, and suppressing people.
 
 A person with rows of several tuples counts once in a class that joins them, so that numbers of people do not add up.
-Entries (person, tuple) are gone through in the order of people: the last person counted in a class is kept with it, and
+Entries (person, tuple) are visited in the order of people: the last person counted in a class is kept with it, and
 an entry counts if its person is another one. That takes one pass without sorting, whatever the classes are.
 """
 

@@ -154,7 +154,7 @@ def separable_extra(
     """What the limit counts of the classes just grouped that are too small, and the extra of suppressing them.
 
     The extra is not computed where more rows would go than the limit allows: such a node is no release, and rules out
-    all nodes below it whatever they cost. Attributes are gone through in the outer loop, classes in the inner one, so
+    all nodes below it whatever they cost. The outer loop is over attributes, the inner one over classes, so
     that a table of rates stays in the cache.
     """
     lattice, lists = pool.lattice, pool.lists

@@ -55,7 +55,7 @@ def borrow_pool(table: CountTable, lattice: Lattice, sums: FloatArray) -> ClassP
 
 
 def return_pool(table: CountTable, pool: ClassPool) -> None:
-    """Let the next search of the table have this memory, of which nothing may be in use any more.
+    """Let the next search of the table have this memory, which must not be in use any more.
 
     After an error it must not be returned: the next search relies on scratch space as kernels leave it.
     """

@@ -42,7 +42,7 @@ _MOST_BOXES = 1 << 20
 def make_search(
     problem: Problem, lattice: Lattice, separable: Separable | None, rates: list[FloatArray]
 ) -> LatticeSearch:
-    """Return a search of which nothing is evaluated yet."""
+    """Return a search without any evaluated node."""
     m = len(problem.table.attributes)
     worst = problem.cost.worst(problem.table)
     level = records(LevelCosts, lattice.level.shape)

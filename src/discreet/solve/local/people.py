@@ -149,7 +149,7 @@ class _Crowd:
         self.whole, self.people = problem, people
         self.tuples = np.repeat(np.arange(problem.table.tuples), people.of_tuples)
         self.later = [model for model in problem.privacy if self._overlaps(model)]
-        """Models of columns of which a person may have several values: the search does not know them."""
+        """Models of columns in which a person may have several values: the search does not know them."""
         models = tuple(model for model in problem.privacy if model not in self.later) or (KAnonymity(1),)
         table, self.owner = self._table(models)
         self.copies = len(table.attributes) // len(problem.table.attributes)

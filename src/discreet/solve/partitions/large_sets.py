@@ -32,7 +32,7 @@ Floats = NDArray[np.float64]
 
 
 class LargeSets(OpenPartitions):
-    """All partitions of many items into sets, of which only those into runs are visited."""
+    """All partitions of many items into sets; only those into runs are visited."""
 
     decided = False
 

@@ -197,7 +197,7 @@ def kept_majority(values: int, labels: int, work: CutWorkspace) -> int:
 def removed_cost(
     cost: float, suppressed: float, size: int, kept: int, values: int, rules: CutRules, work: CutWorkspace
 ) -> float:
-    """Return the cost of a class of which all but ``kept`` rows go.
+    """Return the cost of a class with all but ``kept`` rows suppressed.
 
     IN: cost, suppressed: of all its rows, published and suppressed
     OUT: work.need, how many rows of each value go

@@ -292,7 +292,7 @@ def lock(state: CutArrays, v: int) -> None:
 
 @inner_kernel
 def room_for_step(state: CutArrays) -> bool:
-    """Whether the stacks have room for one more step, whatever it is, and for trying another (look-ahead).
+    """Whether the stacks have room for one more step of any kind, and for trying another (look-ahead).
 
     A step makes at most as many parts, cells and entries as there were before the first one.
     """

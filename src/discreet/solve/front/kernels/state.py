@@ -265,7 +265,7 @@ def _due_below(search: FrontSearch, e: int) -> float:
 def _spread(search: FrontSearch, e: int, up: bool) -> None:
     """Update the bounds of all nodes above (or below) an evaluated one, and close those whose bounds meet.
 
-    The nodes are a box of the array of levels, gone through in the order of memory.
+    The nodes are a box of the array of levels, visited in the order of memory.
     """
     attribute, status, bound = search.attribute, search.status, search.bound
     value, total, due = search.evaluated[e].value, search.evaluated[e].total, 0.0

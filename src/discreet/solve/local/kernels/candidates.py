@@ -144,7 +144,7 @@ def _join(
 ) -> int:  # found, stamp, own, own_age OUT
     """Compare a point with the candidates of its candidates; return how many were better than what was known.
 
-    Two of which neither has changed since they were last compared are left out.
+    Pairs unchanged since they were last compared are left out.
     """
     near, rate, age, kept = found.near, found.rate, found.age, 0
     count = own.size

@@ -32,7 +32,7 @@ class CutTable(NamedTuple):
 def cut_order(
     codes: Ints, rates: Rates, requirement: Requirement, order: Ints, rows: Ints, table: CutTable
 ) -> None:  # table OUT
-    """Cut an order of points, of each of which ``rows`` count, into runs that satisfy the requirement, at least cost.
+    """Cut an order of points, each with ``rows`` that count, into runs that satisfy the requirement, at least cost.
 
     best[end] = min over begin of best[begin] + rows of the run * its rate. A run grows backwards from its end, and
     stops once it could be cut in two, since the covers of the parts never cost more than that of the whole. If only the

@@ -207,7 +207,7 @@ def _remove(g: LocalGroups, e: int) -> None:  # g OUT
 def _shrink(g: LocalGroups, b: int, j: int) -> None:  # g OUT
     """Narrow the cover of group b after member j has left.
 
-    An attribute has to be gone through again only if the member was at one of the two least or two greatest leaves. It
+    An attribute is scanned again only if the member was at one of the two least or two greatest leaves. It
     need not if all values are alike and at least two members are left, for then the second extremes are what they were.
     """
     share, group, covers = g.share, g.group[b], g.covers

@@ -164,7 +164,7 @@ def free_group(groups: RowGroups, g: int) -> None:  # groups OUT
 
 @inner_kernel
 def keeps(space: RowSpace, groups: RowGroups, requirement: Requirement, g: int, leaves: int, joins: int) -> bool:
-    """Whether group g satisfies all models if one row leaves it and another joins it, either of which may be NOBODY."""
+    """Whether group g satisfies all models if one row leaves it and another joins it, where either may be NOBODY."""
     rows = groups.rows[g] - (leaves >= 0) + (joins >= 0)
     if requirement.model.size == 0:
         return rows >= requirement.smallest

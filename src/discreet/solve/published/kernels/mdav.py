@@ -55,7 +55,7 @@ class MdavValues(NamedTuple):
     node: NDArray[np.int32]
     """The node above each value, numbered from 0 on each level."""
     distance: NDArray[np.float64]
-    """The squared distance of two values of which this is the lowest common node, by the values under it."""
+    """The squared distance of two values with this lowest common node, by the values under it."""
 
 
 class MdavRecords(NamedTuple):
@@ -238,7 +238,7 @@ def _add_up(values: MdavValues, records: MdavRecords, scratch: _MdavScratch) -> 
 def _add_numbers(
     number: NDArray[np.float64], center: float, scale: float, missing: float, block: NDArray[np.float64]
 ) -> None:  # block OUT
-    """Add the squared distances of numbers from one of them, any of which may be missing."""
+    """Add the squared distances of numbers from one of them; any may be missing."""
     if np.isnan(center):
         for j in range(number.size):
             block[j] += 0.0 if np.isnan(number[j]) else missing
