@@ -41,10 +41,10 @@ test: ## lint, check types and run the tests (minutes)
 test-all: private RELEASES = 600
 test-all: $(VENV)/.deep $(VENV)/.browser ## the deep tests: Spark, PostgreSQL and a browser, which must be there; attacks, random jobs, saved releases
 	DISCREET_DEEP=1 $(BIN)/python -m pytest -q -n 1 -k "spark or Spark or postgres"
-	DISCREET_DEEP=1 $(BIN)/python -m pytest -q -n $(JOBS) -m "deep or scaled"
+	DISCREET_DEEP=1 $(BIN)/python -m pytest -q -n $(JOBS) --durations 25 -m "deep or scaled"
 	PYTHONPATH=tests $(BIN)/python -m fuzz.saved
-	PYTHONPATH=tests POLARS_MAX_THREADS=1 $(BIN)/python -m fuzz --jobs 1500 --seconds 600 --first $(FIRST)
-	PYTHONPATH=tests $(BIN)/python -m attack --releases $(RELEASES) --seconds 900 --first $(FIRST)
+	PYTHONPATH=tests POLARS_MAX_THREADS=1 $(BIN)/python -m fuzz --jobs 1500 --seconds 400 --first $(FIRST)
+	PYTHONPATH=tests $(BIN)/python -m attack --releases $(RELEASES) --seconds 450 --first $(FIRST)
 
 RELEASES ?= 2000
 
