@@ -35,7 +35,7 @@ def _visit(pool: ClassPool, nodes: NDArray[np.int64]) -> int:
     for q in range(nodes.shape[0]):
         source = source_of(pool.lists, nodes[q])
         classes = group(pool, source, nodes[q])
-        keep_list(pool, source, nodes[q], classes)
+        keep_list(pool, source, nodes[q], classes, True)
         total += classes
     return total
 

@@ -8,6 +8,7 @@ import pytest
 from discreet.counts import CodedAttribute, CountTable
 from discreet.problem import Problem
 from discreet.solve.kernels.classes import class_ids, group, intermediate_node, keep_list, learn_levels, source_of
+from discreet.solve.kernels.jit import prepared
 from discreet.solve.lattice import pool as pools
 from discreet.solve.lattice.layout import lay_out
 
@@ -71,11 +72,32 @@ def test_classes_are_those_of_the_generalized_tuples(monkeypatch, leaves, direct
         assert (lists.size[end : end + classes] == lists.sums[end : end + classes, 0]).all()
         assert np.allclose(np.bincount(ids, weights=sums[:, 1]), lists.sums[end : end + classes, 1])
         assert (ids[lists.rep[end : end + classes]] == np.arange(classes)).all()
-        if keep_list(pool, source, node, classes) >= 0:
+        if keep_list(pool, source, node, classes, True) >= 0:
             ids_of_list.append(ids.copy())
         assert not scratch.direct.any()
         assert not scratch.hashed.any()
     assert len(ids_of_list) > 1
+
+
+def test_lists_that_serve_stay_when_others_are_dropped(monkeypatch):
+    monkeypatch.setattr(pools, "_KEPT_LISTS", 8)
+    counts = table([9, 9, 9, 9], 3000, seed=4)
+    pool = pools.make_pool(counts, lay_out(Problem.build(counts, privacy="k(2)", cost="DM")))
+    lists, stayed, before = pool.lists, 0, 1
+    rng = np.random.default_rng(0)
+    for node in np.minimum(rng.integers(0, 3, (80, 4)) + rng.integers(0, 2, 4), 2):
+        source = source_of(lists, node)
+        keep_list(pool, source, node, group(pool, source, node), False)
+        kept = int(lists.used.lists)
+        stayed += 2 < kept < before  # more than the tuples and the latest one
+        before = kept
+        for q in range(kept):
+            span = slice(lists.span[q].first, lists.span[q].first + lists.span[q].count)
+            assert sorted(lists.size[span]) == sorted(expected(counts, lists.node[q])[1])
+        ends = [int(lists.span[q].first + lists.span[q].count) for q in range(kept)]
+        assert ends == sorted(ends)
+        assert ends[-1] == lists.used.entries
+    assert stayed
 
 
 def test_the_classes_of_the_source_itself_are_its_entries():
@@ -108,3 +130,16 @@ def test_a_node_between_lies_between_and_is_shared_by_the_nodes_so_far():
     assert between[0] == 0
     assert 0 < between.sum() < node.sum()
     assert not intermediate_node(pool, 0, np.array([0, 0, 0]), between)
+
+
+def test_a_prepared_call_reads_arrays_as_they_are_then():
+    counts = table([6, 5, 4], 200, seed=2)
+    layout = lay_out(Problem.build(counts, privacy="k(2)", cost="DM"))
+    called, prepared_once = pools.make_pool(counts, layout).scratch, pools.make_pool(counts, layout).scratch
+    node = np.zeros(3, dtype=np.int64)
+    learn = prepared(learn_levels, prepared_once, node)
+    for levels in ([0, 1, 2], [2, 2, 0], [1, 1, 1]):
+        node[:] = levels
+        learn()
+        learn_levels(called, node.copy())
+        assert (prepared_once.shared == called.shared).all()

@@ -33,6 +33,7 @@ __all__ = [
     "ListUse",
     "adopt_list",
     "class_ids",
+    "drop_lists",
     "group",
     "intermediate_node",
     "keep_list",
@@ -94,6 +95,8 @@ class ClassList:
 
     first: int
     count: int
+    served: int
+    """How many groupings began with it since lists were dropped last."""
 
 
 class ListUse:
@@ -297,6 +300,7 @@ def source_of(lists: ClassLists, node: NDArray[np.int64]) -> int:
                     break
             if below:
                 best = q
+    lists.span[best].served += 1
     return best
 
 
@@ -367,7 +371,7 @@ def shortest_source(pool: ClassPool, node: NDArray[np.int64]) -> tuple[int, int]
         work += pool.lists.span[source].count
         classes = group(pool, source, between)
         learn_reduction(pool, source, between, classes)
-        shorter = keep_list(pool, source, between, classes)
+        shorter = keep_list(pool, source, between, classes, False)
         if shorter < 0:
             break
         source = shorter
@@ -521,11 +525,12 @@ def _add_sums(sums: NDArray[np.float64], ids: NDArray[np.int32], found: int, beg
 
 
 @inner_kernel
-def keep_list(pool: ClassPool, source: int, node: NDArray[np.int64], count: int) -> int:
+def keep_list(pool: ClassPool, source: int, node: NDArray[np.int64], count: int, afresh: bool) -> int:
     """Keep the classes just grouped if there are few enough to be worth it; return the number of the list, or -1.
 
-    The pool is never scanned for lists to drop: when it is full it starts afresh with this list, which then is number
-    1. Room for one list as long as the tuples always stays free, for the next grouping.
+    When the pool is full lists are dropped, and others get their numbers: see :func:`drop_lists`, or all of them if it
+    is to start ``afresh`` with this list, which then is number 1. Room for one list as long as the tuples always stays
+    free, for the next grouping.
     """
     lists, room = pool.lists, pool.lattice.codes.shape[1]
     # A list that is not a quarter shorter than its source saves too little for the memory it takes.
@@ -533,11 +538,36 @@ def keep_list(pool: ClassPool, source: int, node: NDArray[np.int64], count: int)
         return -1
     end = lists.used.entries
     if lists.used.lists == lists.span.size or end + count + room > lists.rep.size:
-        fresh = lists.span[0].first + lists.span[0].count
-        _copy_entries(lists, end, fresh, count)
-        lists.used.lists = 1
-        end = fresh
+        if lists.span[0].count + count + room > lists.rep.size:
+            return -1  # too long even for a pool without other lists
+        drop_lists(lists, 0 if afresh else lists.rep.size - count - room)
+        _copy_entries(lists, end, lists.used.entries, count)
+        end = lists.used.entries
     return _register(lists, node, end, count)
+
+
+@inner_kernel
+def drop_lists(lists: ClassLists, most: int) -> None:
+    """Drop the lists that served least since this was called last, until half of ``most`` entries is free.
+
+    Most lists never serve, those of a few nodes between serve all the time. What is kept moves down.
+    """
+    end = lists.span[0].first + lists.span[0].count
+    least, kept, total = 0, lists.span.size, most
+    while total > most // 2 or 2 * kept > lists.span.size:
+        least, kept, total = 2 * least + 1, 1, end
+        for q in range(1, lists.used.lists):
+            if lists.span[q].served >= least:
+                kept += 1
+                total += lists.span[q].count
+        if kept == 1:
+            break
+    number, lists.used.lists, lists.used.entries = lists.used.lists, 1, end
+    for q in range(1, number):
+        if lists.span[q].served >= least:
+            count, to = lists.span[q].count, lists.used.entries
+            _copy_entries(lists, lists.span[q].first, to, count)
+            _register(lists, lists.node[q], to, count)
 
 
 @inner_kernel
@@ -562,6 +592,7 @@ def _register(lists: ClassLists, node: NDArray[np.int64], begin: int, count: int
         lists.node[q, i] = node[i]
     lists.span[q].first = begin
     lists.span[q].count = count
+    lists.span[q].served = 0
     lists.used.lists = q + 1
     lists.used.entries = begin + count
     return q

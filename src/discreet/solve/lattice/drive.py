@@ -25,9 +25,11 @@ _AT_LEAST = 8
 """Nodes evaluated before an exhausted budget is heeded."""
 
 _PROJECTED = 3
-"""How much more time smaller problems get than the lattice itself while their bound is the better one."""
+"""How much more time smaller problems get than the lattice itself while their bound is clearly the better one."""
 _SELDOM = 4
 """How many times the lattice itself is searched for each time a smaller problem is, otherwise."""
+_LEAD = 1.25
+"""How many times the bound of the lattice itself theirs must be for that: one hardly behind is about to overtake it."""
 _PATIENCE = 10
 """How much longer than for a huge lattice it takes until the proof of a large one goes on in rounds."""
 
@@ -115,7 +117,7 @@ class LatticeDrive:
                 return
             self.projections = Projections(self.problem, self.separable, self.budget, _search_part)
         executor = workers.start()
-        lagging = self.projections.stalled or self.projections.bound < lower_bound(self.search)
+        lagging = self.projections.stalled or self.projections.bound < _LEAD * lower_bound(self.search)
         self._slices += 1
         if lagging and self._slices % _SELDOM:
             return

@@ -229,7 +229,7 @@ class NodeEvaluator:
             sizes &= (1 << shift) - 1
         lazy = _LazyArrays(self._arrays[source], ids, count)
         if keep:
-            kept = keep_list(self.pool, source, levels, count)
+            kept = keep_list(self.pool, source, levels, count, True)
             if kept >= 0:
                 del self._arrays[kept:]
                 self._arrays.append(lazy)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from concurrent.futures import Executor, Future
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from discreet.solve.kernels.classes import ClassList, ClassPool, GroupingScratch, ListUse
+from discreet.solve.kernels.classes import ClassList, ClassPool, GroupingScratch, ListUse, drop_lists
+from discreet.solve.kernels.jit import prepared
 from discreet.solve.kernels.pricing import ClassPrices
 from discreet.solve.kernels.records import record, records
 from discreet.solve.lattice.kernels.explorers import FULL, Place, PlaceState, evaluate_apart, take_turn
@@ -30,6 +32,15 @@ def first_nodes_done(search: LatticeSearch) -> bool:
 
 
 @dataclass(eq=False)
+class _Scratch:
+    """Scratch space, and the evaluations of each explorer's node in it."""
+
+    scratch: GroupingScratch
+    prices: ClassPrices
+    evaluate: dict[int, Callable[[], None]] = field(default_factory=dict)
+
+
+@dataclass(eq=False)
 class Explorers:
     """The explorers of one search, whose turn it is, and what is being evaluated."""
 
@@ -38,9 +49,13 @@ class Explorers:
     most: int
     """Entries of the pool that may be used for lists."""
     running: list[Future[None] | None]
-    spare: deque[tuple[GroupingScratch, ClassPrices]]
+    spare: deque[_Scratch]
     """Scratch space that no thread is using. A thread takes what was used last, which is still in its cache."""
     turn: int = 0
+    turns: list[Callable[[], int]] = field(default_factory=list)
+    """The turn of each explorer ..."""
+    searched: LatticeSearch | None = None
+    """... in this search, whose arrays are others once it has grown."""
 
     @classmethod
     def make(cls, pool: ClassPool, prices: ClassPrices, search: LatticeSearch) -> Explorers | None:
@@ -51,21 +66,26 @@ class Explorers:
             return None
         begins = [size - 2 * (e + 1) * tuples for e in range(number)]
         places = [_make_place(pool, prices, begin) for begin in begins]
-        explorers = cls(pool, places, most, [None] * number, deque([(pool.scratch, prices)]))
+        explorers = cls(pool, places, most, [None] * number, deque([_Scratch(pool.scratch, prices)]))
         explorers.forget_lists()
         return explorers
 
     def search(self, search: LatticeSearch, executor: Executor | None, work: int) -> int:
         """Take turns until about so many class entries were read; returns DONE, EVALUATE or GROW."""
+        if self.searched is not search:
+            self.searched = search
+            each = enumerate(self.places)
+            self.turns = [prepared(take_turn, self.pool, place, search, e, self.most) for e, place in each]
         while work > 0:
             e = self.turn
             place, running = self.places[e], self.running[e]
             if running is not None:
                 running.result()
                 self.running[e] = None
-            outcome = int(take_turn(self.pool, place, search, e, self.most))
+            outcome = int(self.turns[e]())
             if outcome == FULL:
-                self.forget_lists()
+                self.wait()  # nobody may be reading a list that moves
+                drop_lists(self.pool.lists, self.most)
                 continue
             if outcome in (DONE, GROW):
                 return outcome
@@ -80,19 +100,24 @@ class Explorers:
 
     def _evaluate(self, e: int, search: LatticeSearch) -> None:
         """Evaluate the node of an explorer in scratch space of this thread."""
-        place = self.places[e]
         try:
-            scratch, prices = self.spare.pop()
+            own = self.spare.pop()
         except IndexError:
-            scratch = make_scratch(self.pool.lattice)
-            prices = place.prices._replace(pack_rate=np.empty_like(place.prices.pack_rate))
-        pool = place.pool._replace(scratch=scratch)
-        evaluate_apart(place._replace(pool=pool, prices=prices), search, search.explored[e])
-        self.spare.append((scratch, prices))
+            prices = self.places[e].prices
+            prices = prices._replace(pack_rate=np.empty_like(prices.pack_rate))
+            own = _Scratch(make_scratch(self.pool.lattice), prices)
+        if e not in own.evaluate:
+            # Of the search only what does not change is read, also once its arrays have grown.
+            pool = self.places[e].pool._replace(scratch=own.scratch)
+            place = self.places[e]._replace(pool=pool, prices=own.prices)
+            own.evaluate[e] = prepared(evaluate_apart, place, search, search.explored[e])
+        own.evaluate[e]()
+        self.spare.append(own)
 
     def rehearse(self, search: LatticeSearch) -> None:
         """Call the kernels once, on a search that is over."""
         take_turn(self.pool, self.places[0], search, 0, self.most)
+        drop_lists(self.pool.lists, self.most)
         evaluate_apart(self.places[0], search, search.explored[0])
 
     def wait(self) -> None:

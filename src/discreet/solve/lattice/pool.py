@@ -86,7 +86,7 @@ def people_shift(table: CountTable) -> int:
 
 def _make_lists(table: CountTable, lattice: Lattice, sums: FloatArray) -> ClassLists:
     tuples, m = table.tuples, len(table.attributes)
-    entries = 2 * tuples + max(1 << 16, min(64 * tuples, (1 << 28) // (16 + 8 * sums.shape[1])))
+    entries = 2 * tuples + max(1 << 16, min(128 * tuples, (1 << 28) // (16 + 8 * sums.shape[1])))
     lists = ClassLists(
         packed=np.empty((-(-lattice.pack.size // 8), entries), dtype=np.uint64),
         wide=np.empty((lattice.wide.size, entries), dtype=np.uint32),

@@ -80,6 +80,8 @@ def make_search(
         explored=np.zeros((_EXPLORERS, m), dtype=np.int64),
         node=np.zeros((_FIRST, m), dtype=np.int16),
         steps=np.zeros((_FIRST + SCRATCH_ROWS, 1 + steps // 64), dtype=np.uint64),
+        raised=np.zeros((1 + _FIRST // 64, max(steps, 1)), dtype=np.uint64),
+        chosen=np.zeros((2, m), dtype=np.int64),
         result=records(NodeResult, _FIRST),
         corner=np.zeros((_FIRST, 2, m), dtype=np.int16),
         box=records(OpenBox, _FIRST),
@@ -101,6 +103,7 @@ def grow(search: LatticeSearch) -> LatticeSearch:
         search = search._replace(
             node=extended(search.node, room),
             steps=extended(search.steps, room),
+            raised=extended(search.raised, 1 + room // 64),
             result=extended(search.result, room),
         )
     free, size = int(state.free), len(search.box)

@@ -133,7 +133,7 @@ def evaluate_node(pool: ClassPool, prices: ClassPrices, tally: SizeTally, node: 
     source, _ = shortest_source(pool, node)
     classes = group(pool, source, node)
     length = _evaluate_classes(pool, prices, tally, node, classes)
-    keep_list(pool, source, node, classes)
+    keep_list(pool, source, node, classes, False)
     learn_levels(pool.scratch, node)
     return length
 

@@ -29,13 +29,13 @@ __all__ = [
     "index_of",
     "pop_box",
     "push_box",
+    "record_steps",
     "threshold_of",
     "update_bound",
 ]
 
-_PROBE, _LOW_CORNER, _HIGH_CORNER = 1, 2, 3
-"""Scratch rows of ``search.steps``, counted from the end."""
-SCRATCH_ROWS = 4
+SCRATCH_ROWS = 1
+"""Rows at the end of ``search.steps`` that belong to no evaluated node."""
 
 
 @inner_kernel
@@ -134,48 +134,114 @@ def encode(search: LatticeSearch, node: NDArray[np.int64], row: int) -> int:
 @inner_kernel
 def encode_probe(search: LatticeSearch, node: NDArray[np.int64]) -> int:
     """Encode a node that is to be compared with the evaluated ones; return its row."""
-    return encode(search, node, search.steps.shape[0] - _PROBE)
+    return encode(search, node, search.steps.shape[0] - SCRATCH_ROWS)
 
 
 @inner_kernel
-def _below(steps: NDArray[np.uint64], lower: int, upper: int) -> bool:
-    """Whether one node, given by its row, is at or below another."""
-    outside = np.uint64(0)
-    for w in range(steps.shape[1]):
-        outside |= steps[lower, w] & ~steps[upper, w]
-    return outside == 0
+def record_steps(search: LatticeSearch, node: NDArray[np.int64], e: int) -> None:
+    """Write evaluated node e into ``search.steps``, and into its transpose ``search.raised``."""
+    encode(search, node, e)
+    limits, first, bit = search.limits, 0, np.uint64(1) << np.uint64(e & 63)
+    for i in range(node.size):
+        for step in range(first, first + node[i] - limits[i].lowest):
+            search.raised[e >> 6, step] |= bit
+        first += limits[i].highest - limits[i].lowest
+
+
+@inner_kernel
+def _steps_up_to(search: LatticeSearch, node: NDArray[np.signedinteger], steps: NDArray[np.int64]) -> int:  # steps OUT
+    """List the last step up to a node in each attribute: nodes at or above it have them all. Return how many."""
+    limits, first, found = search.limits, 0, 0
+    for i in range(node.size):
+        if node[i] > limits[i].lowest:
+            steps[found] = first + node[i] - limits[i].lowest - 1
+            found += 1
+        first += limits[i].highest - limits[i].lowest
+    return found
+
+
+@inner_kernel
+def _steps_beyond(search: LatticeSearch, node: NDArray[np.signedinteger], steps: NDArray[np.int64]) -> int:  # steps OUT
+    """List the first step beyond a node in each attribute: nodes at or below it have none. Return how many."""
+    limits, first, found = search.limits, 0, 0
+    for i in range(node.size):
+        if node[i] < limits[i].highest:
+            steps[found] = first + node[i] - limits[i].lowest
+            found += 1
+        first += limits[i].highest - limits[i].lowest
+    return found
+
+
+@inner_kernel
+def _with_all(raised: NDArray[np.uint64], steps: NDArray[np.int64], number: int, nodes: np.uint64) -> np.uint64:
+    """Those of 64 nodes, a bit each, that have all of some steps."""
+    for s in range(number):
+        nodes &= raised[steps[s]]
+        if nodes == 0:
+            break
+    return nodes
+
+
+@inner_kernel
+def _with_none(raised: NDArray[np.uint64], steps: NDArray[np.int64], number: int, nodes: np.uint64) -> np.uint64:
+    """Those of 64 nodes, a bit each, that have none of some steps."""
+    for s in range(number):
+        nodes &= ~raised[steps[s]]
+        if nodes == 0:
+            break
+    return nodes
+
+
+@inner_kernel
+def _evaluated_of(word: int, first: int, end: int) -> np.uint64:
+    """The nodes ``first .. end-1`` among the 64 of a word, a bit each."""
+    nodes = ~np.uint64(0)
+    if first > 64 * word:
+        nodes <<= np.uint64(first - 64 * word)
+    if end < 64 * word + 64:
+        nodes &= (np.uint64(1) << np.uint64(end - 64 * word)) - np.uint64(1)
+    return nodes
+
+
+@inner_kernel
+def _ones(x: np.uint64) -> int:
+    """The number of bits set, counted in pairs, nibbles and bytes (Warren, Hacker's Delight, section 5-1)."""
+    x -= (x >> np.uint64(1)) & np.uint64(0x5555555555555555)
+    x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    found = 0
+    found += np.int64((x * np.uint64(0x0101010101010101)) >> np.uint64(56))
+    return found
+
+
+@inner_kernel
+def _lowest_bit(x: np.uint64) -> int:
+    """The position of the lowest bit set."""
+    return _ones((x & (~x + np.uint64(1))) - np.uint64(1))
 
 
 @inner_kernel
 def distance(steps: NDArray[np.uint64], first: int, second: int) -> int:
-    """The number of steps between two nodes, given by their rows: the bits in which they differ.
-
-    Bits are counted in parallel, in pairs, nibbles and bytes (Warren, Hacker's Delight, section 5-1).
-    """
+    """The number of steps between two nodes, given by their rows: the bits in which they differ."""
     total = 0
     for w in range(steps.shape[1]):
-        x = steps[first, w] ^ steps[second, w]
-        x -= (x >> np.uint64(1)) & np.uint64(0x5555555555555555)
-        x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
-        x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-        total += np.int64((x * np.uint64(0x0101010101010101)) >> np.uint64(56))
+        total += _ones(steps[first, w] ^ steps[second, w])
     return total
 
 
 @inner_kernel
 def index_of(search: LatticeSearch, node: NDArray[np.int64]) -> int:
-    """The index of a node among the evaluated ones, or -1.
-
-    A scan, not a hash table: few nodes are evaluated, their sets are short, and every bound scans them too.
-    """
-    steps = search.steps
-    row = encode_probe(search, node)
-    for e in range(search.state.evaluated):
-        w = 0
-        while w < steps.shape[1] and steps[e, w] == steps[row, w]:
-            w += 1
-        if w == steps.shape[1]:
-            return e
+    """The index of a node among the evaluated ones, or -1."""
+    has, lacks = search.chosen[0], search.chosen[1]
+    up, beyond = _steps_up_to(search, node, has), _steps_beyond(search, node, lacks)
+    last = search.state.evaluated
+    for word in range((last + 63) >> 6):
+        raised = search.raised[word]
+        nodes = _with_all(raised, has, up, _evaluated_of(word, 0, last))
+        if nodes != 0:
+            nodes = _with_none(raised, lacks, beyond, nodes)
+            if nodes != 0:
+                return 64 * word + _lowest_bit(nodes)
     return -1
 
 
@@ -183,18 +249,26 @@ def index_of(search: LatticeSearch, node: NDArray[np.int64]) -> int:
 def update_bound(search: LatticeSearch, box: int) -> None:
     """Raise the bound of a box by the nodes evaluated since it was last updated."""
     # Only nodes evaluated since the last update are read: what older ones say is in the bound already.
-    steps, result, it = search.steps, search.result, search.box[box]
-    low_corner = encode(search, search.corner[box, 0], steps.shape[0] - _LOW_CORNER)
-    high_corner = encode(search, search.corner[box, 1], steps.shape[0] - _HIGH_CORNER)
+    result, it = search.result, search.box[box]
+    has, lacks = search.chosen[0], search.chosen[1]
+    exact = search.facts.separable == 1
+    up_to = _steps_up_to(search, search.corner[box, 1], has)
+    beyond = 0 if exact else _steps_beyond(search, search.corner[box, 0], lacks)
     low, up, removed = it.low, it.up, it.removed
     last = search.state.evaluated
-    exact = search.facts.separable == 1
-    for e in range(it.seen, last):
-        if (result[e].upper > up or result[e].removed > removed) and _below(steps, high_corner, e):
+    for word in range(it.seen >> 6, (last + 63) >> 6):
+        raised, some = search.raised[word], _evaluated_of(word, it.seen, last)
+        above = _with_all(raised, has, up_to, some)
+        while above != 0:
+            e = 64 * word + _lowest_bit(above)
+            above &= above - np.uint64(1)
             up = max(up, result[e].upper)
             removed = max(removed, result[e].removed)
-        if not exact and result[e].lower > low and _below(steps, e, low_corner):
-            low = result[e].lower
+        below = np.uint64(0) if exact else _with_none(raised, lacks, beyond, some)
+        while below != 0:
+            e = 64 * word + _lowest_bit(below)
+            below &= below - np.uint64(1)
+            low = max(low, result[e].lower)
     it.seen = last
     it.low, it.up, it.removed = low, up, removed
     # Removed rows cost at least the margin each, which may be more than what they cost at the node that removes them.
@@ -310,9 +384,8 @@ def cut_box(search: LatticeSearch, box: int, threshold: float) -> bool:
     its lower part and the upper part of the box do.
     """
     low, high = search.corner[box, 0], search.corner[box, 1]
-    steps, result, nodes, level = search.steps, search.result, search.node, search.level
-    low_corner = encode(search, low, steps.shape[0] - _LOW_CORNER)
-    high_corner = encode(search, high, steps.shape[0] - _HIGH_CORNER)
+    result, nodes, level = search.result, search.node, search.level
+    has, lacks = search.chosen[0], search.chosen[1]
     m = low.size
     most, which, below = 0.0, np.int64(-1), np.bool_(True)
     # What an upper part, or a lower part, must reach to rule out a node of the box.
@@ -320,26 +393,38 @@ def cut_box(search: LatticeSearch, box: int, threshold: float) -> bool:
     enough = threshold - search.box[box].up
     for i in range(m):
         most_margin += level[i, low[i]].margin
+    # Where published costs add up the box knows its own lower part exactly.
     exact, rising = search.facts.separable == 1, search.facts.rising == 1
-    for e in range(search.state.evaluated - 1, -1, -1):
-        # The cheap test comes first: with the margin of the low corner, which is the greatest in the box.
-        upper, removed = result[e].upper, result[e].removed
-        if (upper >= needed or removed * most_margin >= needed) and _below(steps, low_corner, e):
-            volume, margin = 1.0, 0.0
-            for i in range(m):
-                reach = min(nodes[e, i], high[i])
-                volume *= reach - low[i] + 1
-                # All nodes that would be cut are at or below ``reach``; see :func:`add_box`.
-                margin += level[i, low[i] if rising else reach].margin
-            if volume > most and (upper >= needed or removed * margin >= needed):
-                most, which, below = volume, e, np.bool_(True)
-        # Where published costs add up the box knows its own lower part exactly.
-        if not exact and result[e].lower >= enough and _below(steps, e, high_corner):
-            volume = 1.0
-            for i in range(m):
-                volume *= high[i] - max(nodes[e, i], low[i]) + 1
-            if volume > most:
-                most, which, below = volume, e, np.bool_(False)
+    up_to = _steps_up_to(search, low, has)
+    beyond = 0 if exact else _steps_beyond(search, high, lacks)
+    last = search.state.evaluated
+    for word in range((last + 63) >> 6):
+        raised, some = search.raised[word], _evaluated_of(word, 0, last)
+        above = _with_all(raised, has, up_to, some)
+        under = np.uint64(0) if exact else _with_none(raised, lacks, beyond, some)
+        while under != 0:
+            e = 64 * word + _lowest_bit(under)
+            under &= under - np.uint64(1)
+            if result[e].lower >= enough:
+                volume = 1.0
+                for i in range(m):
+                    volume *= high[i] - max(nodes[e, i], low[i]) + 1
+                if volume >= most:
+                    most, which, below = volume, e, np.bool_(False)
+        while above != 0:
+            e = 64 * word + _lowest_bit(above)
+            above &= above - np.uint64(1)
+            # The cheap test comes first: with the margin of the low corner, which is the greatest in the box.
+            upper, removed = result[e].upper, result[e].removed
+            if upper >= needed or removed * most_margin >= needed:
+                volume, margin = 1.0, 0.0
+                for i in range(m):
+                    reach = min(nodes[e, i], high[i])
+                    volume *= reach - low[i] + 1
+                    # All nodes that would be cut are at or below ``reach``; see :func:`add_box`.
+                    margin += level[i, low[i] if rising else reach].margin
+                if volume >= most and (upper >= needed or removed * margin >= needed):
+                    most, which, below = volume, e, np.bool_(True)
     if which < 0:
         return False
     _draft_box(search, box)

@@ -61,7 +61,7 @@ def evaluate_node(pool: ClassPool, prices: ClassPrices, search: LatticeSearch, n
     removed, lower, upper = price_node(pool, prices, search, node, classes)
     add_priced(search, 0, node, removed, lower, upper)
     # After pricing: keeping may move the classes within the pool.
-    keep_list(pool, source, node, classes)
+    keep_list(pool, source, node, classes, False)
     learn_levels(pool.scratch, node)
     return entries
 

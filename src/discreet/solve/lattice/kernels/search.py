@@ -12,13 +12,13 @@ from discreet.solve.kernels.jit import inner_kernel
 from discreet.solve.lattice.kernels.boxes import (
     add_box,
     cut_box,
-    encode,
     enqueue,
     free_box,
     halve_box,
     index_of,
     pop_box,
     push_box,
+    record_steps,
     threshold_of,
     update_bound,
 )
@@ -328,7 +328,7 @@ def add_result(
     search.explorer[explorer].last = e
     for i in range(node.size):
         search.node[e, i] = node[i]
-    encode(search, node, e)
+    record_steps(search, node, e)
     result = search.result[e]
     result.lower = lower
     # Nothing below a node that breaks the limit is a release, whatever it would cost.

@@ -189,6 +189,10 @@ class LatticeSearch(NamedTuple):
     """(evaluated, m) the nodes evaluated so far."""
     steps: NDArray[np.uint64]
     """(evaluated + scratch rows, words) the same nodes as bit sets of the steps up to them; see :func:`encode`."""
+    raised: NDArray[np.uint64]
+    """(evaluated / 64, steps) the transpose of ``steps``: bit e % 64 of raised[e // 64, s] is step s of node e."""
+    chosen: NDArray[np.int64]
+    """(2, m) scratch space: the steps that nodes must have, and those they must not have."""
     result: Records[NodeResult]
     """(evaluated,)"""
     corner: NDArray[np.int16]
