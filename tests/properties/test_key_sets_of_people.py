@@ -135,9 +135,9 @@ def test_other_global_schemes_equal_exhaustive_search(suppression, scheme):
 def test_local_recoding_keeps_key_sets_of_people_and_its_bound_is_true(people):
     rng, kept, tried = np.random.default_rng(len(people)), 0, 0
     kinds = ["none", "class-records", *(SUPPRESSIONS[2:4] if people == "together" else SUPPRESSIONS[4:])]
-    for seed in rng.integers(0, 1 << 30, size=cases(400)):
+    for seed in rng.integers(0, 1 << 30, size=cases(640)):
         few = rng.random() < 0.7
-        shape = {"rows": (2, 5 if people == "apart" else 7), "attributes": (2, 2)} if few else {"attributes": (2, 3)}
+        shape = {"rows": (2, 4 if people == "apart" else 7), "attributes": (2, 2)} if few else {"attributes": (2, 3)}
         sample = make(seed, rng, **shape, height=(1, 2), leaves=(1, 3 if few else 5))
         names = list(sample.naive.hierarchies)
         texts, pairs = key_sets(names, rng)
@@ -170,7 +170,7 @@ def test_local_recoding_keeps_key_sets_of_people_and_its_bound_is_true(people):
             assert min(map(len, crowds.values()), default=k) >= k, context
         assert found.lower_bound <= found.cost, context
         units = counted.count if together else len(sample.naive.rows)
-        if cost == "LM" and units <= 5 - len(names) // 3:
+        if cost == "LM" and len(names) == 2 and units <= 4:
             tried += 1
             best = naive.best_covers_of_people(
                 sample.naive, "person", pairs, problem.limit,
@@ -178,8 +178,8 @@ def test_local_recoding_keeps_key_sets_of_people_and_its_bound_is_true(people):
             )  # fmt: skip
             assert found.lower_bound <= best + 1e-9, (context, found.lower_bound, best)
             assert best <= found.cost + 1e-9, (context, best, found.cost)
-    assert kept > enough(200)
-    assert tried > enough(30)
+    assert kept > enough(80)
+    assert tried > enough(16)
 
 
 def left(problem, groups):
