@@ -43,17 +43,21 @@ class KeySetBounds(GeneralBounds):
         """Which tuples stay in the coarsest recoding of the node that is being bounded."""
 
     def bound(self, node: Sequence[OpenPartitions], enough: float = np.inf) -> NodeBound:
-        """Price the open attributes; a node whose coarsest recoding loses too many rows holds nothing valid."""
+        """Price the open attributes; a node whose coarsest recoding loses too much holds nothing valid."""
+        if self._lost(node) > (0 if self.problem.suppression.hides_values else self.limit):
+            return NodeBound(np.inf, (None,) * len(node), False, takes_largest=True)
+        return super().bound(node, enough)
+
+    def _lost(self, node: Sequence[OpenPartitions]) -> int:
+        """Find what stays with all attributes at their coarsest, and return how much of the limit the rest takes."""
         coarse = [(own.coarse[codes], own.coarse_blocks) for own, codes in zip(node, self.codes, strict=True)]
         weights = self.problem.table.weights
         ids, count = numbered(weights.size, coarse)
         first, sizes = first_of(ids, count), add_up(ids, weights, count)
         shown = [blocks[first] for blocks, _ in coarse]
         kept = self.rule.stays(shown, sizes, sizes >= self.floors.smallest, [width for _, width in coarse])
-        if int(sizes[~kept].sum()) > (0 if self.problem.suppression.hides_values else self.limit):
-            return NodeBound(np.inf, (None,) * len(node), False, takes_largest=True)
         self._stays = kept[ids]
-        return super().bound(node, enough)
+        return int(sizes[~kept].sum())
 
     def _forced_rows(self, node: Sequence[OpenPartitions], a: int, coarse: BlockClasses, tuples: Ints) -> Ints:
         """Return all rows of the classes that no recoding of the node with their block keeps, and what else must go."""
@@ -83,13 +87,10 @@ class PeopleKeySetBounds(KeySetBounds):
         self.counter: PeopleCounter = self.recoder.gatherer.counter
         self.certain = [model for model in problem.privacy if model.superset_closed]
         """The models by which the coarsest recoding decides who goes in all others."""
-        self._left = problem.table.weights
-        """How many rows of each tuple stay in the coarsest recoding of the node that is being bounded."""
         self._staying: TupleMembers | None = None
-        """Who stays there, where people are suppressed with all their rows."""
+        """Who stays in the coarsest recoding of the node, where people are suppressed with all their rows."""
 
-    def bound(self, node: Sequence[OpenPartitions], enough: float = np.inf) -> NodeBound:
-        """Price the open attributes; a node whose coarsest recoding loses too many people or rows is empty."""
+    def _lost(self, node: Sequence[OpenPartitions]) -> int:
         coarse = [(own.coarse[codes], own.coarse_blocks) for own, codes in zip(node, self.codes, strict=True)]
         ids, count = numbered(self.problem.table.tuples, coarse)
         first = first_of(ids, count)
@@ -98,25 +99,20 @@ class PeopleKeySetBounds(KeySetBounds):
         step = self.recoder.gatherer.at_once
         if self.problem.whole_people:
             alive = people_left(self.counter, ids, count, self.certain, keys, step, exact=False)
-            removed = int(np.count_nonzero(~alive))
-            self._left, self._staying = self.counter.rows_left(alive), self.counter.members(alive)
-        else:
-            ok = self.counter.sizes(ids, slice(0, count)) >= self.floors.smallest
-            ok = classes_left(self.counter, ids, ok, keys)
-            self._left = np.where(ok[ids], self.problem.table.weights, 0)
-            removed = int((self.problem.table.weights - self._left).sum())
-        if removed > self.problem.limit:
-            return NodeBound(np.inf, (None,) * len(node), False, takes_largest=True)
-        return GeneralBounds.bound(self, node, enough)
+            self._stays = self.counter.rows_left(alive) > 0
+            self._staying = self.counter.members(alive)
+            return int(np.count_nonzero(~alive))
+        ok = self.counter.sizes(ids, slice(0, count)) >= self.floors.smallest
+        self._stays = classes_left(self.counter, ids, ok, keys)[ids]
+        return int(self.problem.table.weights[~self._stays].sum())
 
     def _forced_rows(self, node: Sequence[OpenPartitions], a: int, coarse: BlockClasses, tuples: Ints) -> Ints:
         """Return how many people of each class go, or at least have all their rows of it suppressed."""
         forced, sizes = self.floors.forced_rows(coarse.classes), coarse.classes.judged.sizes
-        left = sizes
-        if self._staying is not None:
-            left = self._sizes(tuples, coarse.owner, sizes.size)
-        stays = (self._left[tuples[coarse.first]] > 0) if self._staying is None else left > 0
-        stays &= left >= self.floors.smallest
+        left = sizes if self._staying is None else self._sizes(tuples, coarse.owner, sizes.size)
+        stays = left >= max(self.floors.smallest, 1)
+        if self._staying is None:
+            stays &= self._stays[tuples[coarse.first]]
         shown = self._shown(node, a, coarse, tuples) if self._with[a].key_sets else []
         widths = [int(column.max(initial=0)) + 1 for column in shown]
         for key_set in self._with[a].key_sets:

@@ -455,7 +455,7 @@ def joint_bounds(problem: Problem, key_sets: Sequence[KeySet], each: NDArray[np.
     members = np.array([[a in key_set.attributes for a in everything] for key_set in key_sets])
     divided = each.sum(axis=0) / max(int(members.sum(axis=0).max()), 1)
     penalty = problem.cost.suppressed_row(problem.table)  # type: ignore[attr-defined]
-    return np.minimum(np.maximum(divided, _apart(each, members)), penalty)
+    return np.asarray(np.minimum(np.maximum(divided, _apart(each, members)), penalty))
 
 
 def _apart(each: NDArray[np.float64], members: NDArray[np.bool_]) -> NDArray[np.float64]:
