@@ -15,7 +15,16 @@ from discreet.solve.local.pricing import price
 from discreet.solve.local.task import LocalGrouping, make_task
 from tables import count_table, random_sample
 
-__all__ = ["EXAMPLE_1", "audited", "cost_of", "groups_of", "local_task", "random_local_table", "same_groups"]
+__all__ = [
+    "EXAMPLE_1",
+    "audited",
+    "cost_of",
+    "covers_values",
+    "groups_of",
+    "local_task",
+    "random_local_table",
+    "same_groups",
+]
 
 EXAMPLE_1 = {"x": [10, 20, 20, 50, 50, 60], "y": [60, 70, 50, 20, 10, 15]}
 """The six points a to f of example 1 of the utility paper, reconstructed from their ranges."""
@@ -122,3 +131,19 @@ def same_groups(first, second):
     """Whether two solutions put the same rows into the same groups."""
     names = ("tuple", "group", "count")
     return all(np.array_equal(getattr(first, name), getattr(second, name)) for name in names)
+
+
+def covers_values(problem, recoding):
+    """Whether every published row lies under what it shows."""
+    for i, (attribute, cover) in enumerate(zip(problem.table.attributes, recoding.covers, strict=True)):
+        for row, group in zip(recoding.tuple.tolist(), recoding.group.tolist(), strict=True):
+            if group < 0:
+                continue
+            leaf, first, second = int(problem.table.codes[i, row]), int(cover.first[group]), int(cover.second[group])
+            if cover.form == "node" and first <= attribute.height and attribute.ancestors[first, leaf] != second:
+                return False
+            if cover.form == "range" and not first <= leaf <= second:
+                return False
+            if cover.form == "set" and leaf not in cover.leaves[first:second]:
+                return False
+    return True

@@ -1,10 +1,12 @@
-"""Promises about key sets, recounted in plain Python on what was written, by every scheme and suppression kind."""
+"""Promises about key sets, recounted in plain Python on what was written, by every scheme and suppression kind.
+
+Half of the releases count people, who are known there by pseudonyms.
+"""
 
 from __future__ import annotations
 
 import itertools
 import random
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,7 @@ __all__ = ["run"]
 
 SCHEMES = ("full-domain", "subtree", "ordered", "set", "local")
 KINDS = ("none", "budget(0.1)", "budget(3)", "class-records")
+APART = ("none", "budget(0.1, of=rows)", "budget(3, of=rows)", "class-records")
 COLUMNS = ("a", "b", "c", "d")
 REFUSED = (dc.InfeasibleError, dc.UsageError, dc.NothingFoundError)
 
@@ -30,10 +33,15 @@ def run(seed: int, folder: Path) -> Iterator[Outcome]:
         values = {name: [f"{name}{i}" for i in range(rng.randint(2, 5))] for name in names}
         table = pl.DataFrame({name: rng.choices(values[name], k=30) for name in names})
         texts, promised = _promises(rng, names)
-        scheme, kind = rng.choice(SCHEMES), rng.choice(KINDS)
+        scheme, kind, owner = rng.choice(SCHEMES), rng.choice(KINDS), {}
+        if rng.random() < 0.5:
+            table = table.with_columns(pid=pl.Series([f"P{rng.randrange(18)}" for _ in range(30)]))
+            owner = {"person": "pid", "pseudonyms": True}
+            if scheme == "local" and rng.random() < 0.5:
+                scheme, kind = "local(people=apart)", rng.choice(APART)
         path = folder / f"{seed}-{number}.csv"
         hierarchies: dict[str, Any] = dict.fromkeys(names, "flat")
-        if scheme == "local":
+        if scheme.startswith("local"):
             hierarchies |= dict.fromkeys(rng.sample(names, rng.randint(0, len(names))))
         try:
             dc.anonymize(
@@ -44,16 +52,23 @@ def run(seed: int, folder: Path) -> Iterator[Outcome]:
                 suppression=kind,
                 output=path,
                 seed=rng.randint(0, 9),
+                **owner,
             )
         except REFUSED:
             continue
         rows = pl.read_csv(path, infer_schema=False).rows(named=True)
-        held = all(
-            count >= k
-            for columns, k in promised
-            for count in Counter(tuple(r[c] for c in columns) for r in rows).values()
-        )
-        yield Outcome("key sets", f"{scheme}, {kind}, {texts}", held, detail="a combination of too few rows")
+        units = [row["pid"] if owner else number for number, row in enumerate(rows)]
+        held = all(len(crowd) >= k for columns, k in promised for crowd in _crowds(rows, units, columns).values())
+        what = f"{scheme}, {kind}, {texts}, {'people' if owner else 'rows'}"
+        yield Outcome("key sets", what, held, detail="a combination of too few rows or people")
+
+
+def _crowds(rows: list[dict[str, Any]], units: list[Any], columns: tuple[str, ...]) -> dict[Any, set[Any]]:
+    """Return whose rows, or which, have each combination of released values."""
+    found: dict[Any, set[Any]] = {}
+    for row, unit in zip(rows, units, strict=True):
+        found.setdefault(tuple(row[column] for column in columns), set()).add(unit)
+    return found
 
 
 def _promises(rng: random.Random, names: tuple[str, ...]) -> tuple[list[str], list[tuple[tuple[str, ...], int]]]:

@@ -59,6 +59,8 @@ def _tables(rng: random.Random) -> dict[str, list[dict[str, Any]]]:
 def _released(rng: random.Random, target: Path) -> Iterator[Outcome]:
     tables, k = _tables(rng), rng.randint(1, 3)
     text, kind, scheme = rng.choice(MODELS), rng.choice(KINDS), rng.choice(SCHEMES)
+    keyed = rng.choice([[], ["age", "sex"], ["age"], ["home", "sex"]])
+    least = rng.randint(2, 3)
     ending = rng.choice(["", "csv", "parquet"])
     data: dict[str, Any] = {
         name: pl.DataFrame(rows, schema={c: pl.Int64 if c == "rid" else pl.String for c in rows[0]})
@@ -84,7 +86,7 @@ def _released(rng: random.Random, target: Path) -> Iterator[Outcome]:
             quasi_identifiers=dict.fromkeys(quasi) if scheme == "local" else quasi,
             types={"age": "integer"},
             sensitive=["s"],
-            privacy=[f"k({k})", text],
+            privacy=[f"k({k})", text, *([f"k({least}, on=[{', '.join(keyed)}])"] if keyed else [])],
             suppression=kind,
             scheme=scheme,
             keep=["rid"],
@@ -106,6 +108,11 @@ def _released(rng: random.Random, target: Path) -> Iterator[Outcome]:
     )
     joined = naive.join_tables(rows, "pid")
     yield Outcome("tables", what, _crowds_hold(tables, joined, list(quasi), k, text), "a class has too few people")
+    crowds: dict[Any, set[Any]] = {}
+    for row in joined if keyed else []:
+        crowds.setdefault(tuple(row[name] for name in keyed), set()).add(row["pid"])
+    fine = all(len(crowd) >= least for crowd in crowds.values())
+    yield Outcome("tables", f"{what}: key set {keyed}", fine, "a combination of too few people")
     who = {row["rid"]: row["pid"] for row in tables["visits"]}
     pairs = {(row["pid"], who[int(row["rid"])]) for row in rows["visits"]}
     one_each = len(pairs) == len({name for name, _ in pairs}) == len({person for _, person in pairs})

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from naive.costs import COSTS, common_ancestor
 from naive.privacy import beta_like, delta_disclosure, distinct_l, entropy_l, recursive_cl, t_close, thetas
 from naive.recoding import TOLERANCE, classes, released
-from naive.schemes import set_partitions, valid_partitions
+from naive.schemes import nodes, set_partitions, valid_partitions
 from naive.searches import Point, level_vectors
 
 
@@ -118,11 +118,11 @@ def too_few(table, levels, key_sets, person, rows):
     return found
 
 
-def suppress_by_key_sets(table, levels, ok, person, key_sets, *, whole_people):
+def suppress_by_key_sets(table, levels, ok, person, key_sets, *, whole_people, profile=0):
     """The published classes and the suppressed rows with key sets, until nothing changes.
 
     Of a class that is not ok, or lies in a class of a key set that is too small, the rows go, or its people with all
-    of their rows.
+    of their rows. With a profile of k, so does everybody whose profile fewer than k people have.
     """
     gone = set()
     while True:
@@ -130,6 +130,8 @@ def suppress_by_key_sets(table, levels, ok, person, key_sets, *, whole_people):
         left = [rows for rows in left if rows]
         more = {row for rows in left if not ok(rows) for row in rows}
         more |= too_few(table, levels, key_sets, person, [row for rows in left for row in rows])
+        for who in alike(table, levels, person, [row for rows in left for row in rows]) if profile else []:
+            more |= {row for rows in left for row in rows if len(who) < profile and table.rows[row][person] in who}
         if whole_people:
             people = {table.rows[row][person] for row in more}
             more = {row for rows in left for row in rows if table.rows[row][person] in people}
@@ -162,12 +164,14 @@ def search_people(table, ok, person, cost, limit, *, unit, profile=0, scheme=Non
     return cheapest_of_people(table, person, cost, limit, tried, unit=unit, **options)
 
 
-def search_key_sets_of_people(table, ok, person, cost, limit, key_sets, *, unit, **options):
-    """The best level vector within a limit of rows or people that keeps key sets of people, by trying all."""
-    whole = unit == "people"
+def search_key_sets_of_people(table, ok, person, cost, limit, key_sets, *, unit, scheme=None, profile=0, **options):
+    """The best recoding within a limit of rows or people that keeps key sets of people, by trying all of a scheme."""
+    whole, vectors = unit == "people", level_vectors(table)
+    if scheme is not None:
+        vectors = itertools.product(*(valid_partitions(scheme, rows) for rows in table.hierarchies.values()))
     tried = [
-        (levels, *suppress_by_key_sets(table, levels, ok, person, key_sets, whole_people=whole))
-        for levels in level_vectors(table)
+        (levels, *suppress_by_key_sets(table, levels, ok, person, key_sets, whole_people=whole, profile=profile))
+        for levels in vectors
     ]
     return cheapest_of_people(table, person, cost, limit, tried, unit=unit, **options)
 
@@ -230,6 +234,45 @@ def best_groups_of_people(table, ok, person, cost, limit):
             if all(ok(rows) for rows in members):
                 total = groups_cost(table, members, sum(len(rows_of[who]) for who in gone), cost)
                 best = total if best is None else min(best, total)
+    return best
+
+
+def best_covers_of_people(table, person, key_sets, limit, *, together, unit):
+    """The least LM of showing any node above each value, so that every class of a key set has k people.
+
+    With ``together`` all rows of a person show the same. Everything is tried: what each person, or each row, shows, or
+    that it is suppressed. Key sets are pairs of names and k.
+    """
+    names, rows = list(table.hierarchies), range(len(table.rows))
+    whose = [table.rows[row][person] for row in rows]
+    parts = [[row] for row in rows]
+    if together:
+        parts = [[row for row in rows if whose[row] == who] for who in sorted(set(whose))]
+    choices = []
+    for part in parts:
+        each = []
+        for name, tree in table.hierarchies.items():
+            inside = {table.rows[row][name] for row in part}
+            each.append([(node, (len(node) - 1) / max(len(tree) - 1, 1)) for node in nodes(tree) if inside <= node])
+        shown = [(len(part) * sum(r for _, r in some), [node for node, _ in some]) for some in itertools.product(*each)]
+        choices.append([(len(part) * float(len(names)), None), *shown])
+    best = None
+    for chosen in itertools.product(*choices):
+        total = sum(cost for cost, _ in chosen)
+        gone = [part for part, (_, shown) in zip(parts, chosen, strict=True) if shown is None]
+        lost = len({whose[row] for part in gone for row in part}) if unit == "people" else sum(map(len, gone))
+        if lost > limit or (best is not None and total >= best):
+            continue
+        held = True
+        for columns, k in key_sets:
+            crowds = {}
+            for part, (_, shown) in zip(parts, chosen, strict=True):
+                if shown is not None:
+                    key = tuple(node for name, node in zip(names, shown, strict=True) if name in columns)
+                    crowds.setdefault(key, set()).update(whose[row] for row in part)
+            held = held and all(len(crowd) >= k for crowd in crowds.values())
+        if held:
+            best = total
     return best
 
 

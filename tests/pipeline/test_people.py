@@ -623,3 +623,17 @@ def test_pseudonyms_of_a_repeated_seed_do_not_say_how_many_people_were_left_out(
     assert nobody == pseudonyms([])
     for left_out in ([1], [1, 2], [90], [1, 2, 3, 4]):
         assert not nobody & pseudonyms(left_out)
+
+
+@pytest.mark.parametrize("privacy", ["k(3, any=2)", "k(3, on=[age, sex])"])
+def test_key_sets_of_all_columns_hold_in_groups_of_people(privacy: str) -> None:
+    visits = dc.sample_visits(120, seed=3).select("patient_id", "age", "sex")
+    release = dc.anonymize(
+        visits,
+        person="patient_id",
+        quasi_identifiers={"age": "intervals(5, 20)", "sex": "flat"},
+        privacy=privacy,
+        scheme="local",
+        pseudonyms=True,
+    )
+    assert release.frame.group_by("age", "sex").agg(pl.col("patient_id").n_unique())["patient_id"].min() >= 3

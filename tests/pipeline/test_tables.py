@@ -75,6 +75,24 @@ def test_people_without_visits_are_crowds_of_their_own(scheme: str, some: dict[s
     )
 
 
+@pytest.mark.parametrize("scheme", ["full-domain", "subtree", "set"])
+@pytest.mark.parametrize("privacy", ["k(3, on=[age, sex])", "k(3, any=1)", "k(2, any=2)", "k(2, any=3)"])
+def test_whoever_knows_a_value_of_a_visit_knows_that_there_is_one(
+    privacy: str, scheme: str, some: dict[str, pl.DataFrame]
+) -> None:
+    """The visits of people without any have no value in the release, however general that of others is."""
+    few = some["people"].head(60)
+    tables = {"people": few, "visits": some["visits"].join(few.select("patient_id"), on="patient_id", how="semi")}
+    changes = {"privacy": [privacy], "scheme": scheme, "suppression": "none", "time_limit": 2}
+    release = dc.anonymize(tables, **{**OPTIONS, **changes})
+    people, visits = release.frames["people"], release.frames["visits"]
+    assert people.join(visits, on="patient_id", how="anti").height > 0
+    joined = people.join(visits, on="patient_id", how="left")
+    by, least = (["age", "sex"], 3) if "on" in privacy else (["age"], 2)
+    assert joined.group_by(by).agg(pl.col("patient_id").n_unique())["patient_id"].min() >= least
+    assert release.job["privacy"] == [privacy]
+
+
 def test_every_kind_of_frame(tables: dict[str, pl.DataFrame]) -> None:
     pytest.importorskip("pandas")
     want = dc.anonymize(tables, **OPTIONS).frames

@@ -15,6 +15,7 @@ from discreet.solve import Budget
 from discreet.solve.general.solver import GeneralSolver
 from discreet.solve.lattice.solver import LatticeSolver
 from discreet.solve.local.solver import LocalSearchSolver
+from local_tables import covers_values
 from tables import random_sample
 
 KINDS = ["none", "class-records", "budget(0.2)", "budget(2)", "budget(0.5)", "class-values"]
@@ -126,22 +127,6 @@ def shown_of(recoding):
             key = tuple(column[group] for column in shown)
             found[key] = found.get(key, 0) + count
     return found
-
-
-def covers_values(problem, recoding):
-    """Whether every published row lies under what it shows."""
-    for i, (attribute, cover) in enumerate(zip(problem.table.attributes, recoding.covers, strict=True)):
-        for row, group in zip(recoding.tuple.tolist(), recoding.group.tolist(), strict=True):
-            if group < 0:
-                continue
-            leaf, first, second = int(problem.table.codes[i, row]), int(cover.first[group]), int(cover.second[group])
-            if cover.form == "node" and first <= attribute.height and attribute.ancestors[first, leaf] != second:
-                return False
-            if cover.form == "range" and not first <= leaf <= second:
-                return False
-            if cover.form == "set" and leaf not in cover.leaves[first:second]:
-                return False
-    return True
 
 
 def without_some_trees(rng, sample):

@@ -49,3 +49,16 @@ class LinkedTables:
     tables: tuple[LinkedTable, ...]
     presence: Mapping[str, str]
     """Quasi-identifiers that say whether a person has a row in a table, with that table; never generalized."""
+
+    @property
+    def known_with(self) -> dict[str, str]:
+        """For each column of a table in which some people have no row, the one that says whether a person has one.
+
+        Without a row there is no value in the released tables, however general it is for others. So whoever knows a
+        value of the column knows that there is a row.
+        """
+        mark = {table: name for name, table in self.presence.items()}
+        tables = [table for table in self.tables if table.name in mark]
+        return {
+            column: mark[table.name] for table in tables for column in table.columns.values() if column != self.person
+        }

@@ -24,16 +24,18 @@ from discreet.engines import (
     open_source,
     unnamed_of,
 )
-from discreet.errors import DataError, InfeasibleError, MissingColumnError, UsageError
+from discreet.errors import AuditError, DataError, InfeasibleError, MissingColumnError, UsageError
 from discreet.pipeline.anonymize import anonymize
 from discreet.pipeline.applied import Applied
+from discreet.pipeline.audit import Audit
 from discreet.pipeline.clock import Clock
 from discreet.pipeline.mapping import leaf_of
 from discreet.pipeline.output import Output, check_output, like_input
 from discreet.pipeline.publish import Promises, kind_of, publish
 from discreet.pipeline.release_notes import KEPT_ORDER
 from discreet.pipeline.undecided_columns import UndecidedColumns, inspect_columns
-from discreet.problem import PRIVACY
+from discreet.problem import PRIVACY, PrivacyModel
+from discreet.problem.privacy.k_anonymity import KAnonymity
 from discreet.report.small_counts import few
 from discreet.runtime.plurals import amount, either
 from discreet.schema import Hierarchy, as_hierarchy, as_type, make_domain, parts_of, plain, text_of
@@ -120,21 +122,17 @@ def apply_mapping(
         if isinstance(target, Output):
             target = like_input(target, layout_of(source))
         private = replace(recoding, drop=tuple(column for column in dropped if column != unit))
-        with source.guard():
-            recoded_rows = source.collect(source.recode(private))
         confirmed = [
             *_others(source, recipe, dropped),
             *sensitive_columns(source, recipe),
             *_pandas_extras(source, dropped),
         ]
-        kept = _without_broken_classes(recoded_rows, promises, confirmed)
-        if kept is None:
+        left = _without_broken_classes(source, private, promises, confirmed)
+        if left is None:
             recoding = replace(recoding, everything=True)
         else:
-            source, recoding = open_source(recoded_rows), kept
-            if unit is not None:
-                source.number_people([unit])
-    table, verdict, _ = publish(source, recoding, promises, target, clock)
+            source, recoding = left
+    table, verdict = _published(source, recoding, promises, target, clock, mended=broken == "suppress")
     return Applied(
         audit=verdict,
         rows=rows,
@@ -194,8 +192,61 @@ def recode_rows(mapping: Mapping[str, Any], data: Any, unknown: Unknown) -> Any:
         return source.collect(source.recode(Recoding(maps=maps, kept=kept, drop=dropped)))
 
 
-def _without_broken_classes(table: Any, promises: Promises, keep: Sequence[str]) -> Recoding | None:
-    """Return the recoding that suppresses the classes that break a promise; None if no class keeps them all."""
+def _published(
+    source: Source, recoding: Recoding, promises: Promises, target: Any, clock: Clock, *, mended: bool
+) -> tuple[Any, Audit]:
+    """Publish the rows; people who are left out with rare profiles may make other classes break a promise again."""
+    try:
+        table, verdict, _ = publish(source, recoding, promises, target, clock)
+    except AuditError:
+        comparing = next((model.shown for model in promises.privacy if model.compares), None)
+        profile = next((model.shown for model in promises.privacy if model.counts_profiles), None)
+        if not mended or comparing is None or profile is None:
+            raise
+        raise InfeasibleError(
+            f"Leaving out the people who break {profile} changes classes so that they break {comparing}; make a new "
+            "release instead."
+        ) from None
+    return table, verdict
+
+
+def _without_broken_classes(
+    source: Source, recoding: Recoding, promises: Promises, keep: Sequence[str]
+) -> tuple[Source, Recoding] | None:
+    """Return the recoded rows, and the recoding of them that leaves out what breaks a promise; None if nothing stays.
+
+    ``recoding`` keeps the column of people. Promises that compare with the whole table come first, while all of its
+    rows are there. Other classes that are left out afterwards do not change those that stay.
+    """
+    comparing = [model for model in promises.privacy if model.compares]
+    others = [model for model in promises.privacy if not model.compares] or [KAnonymity(1)]
+    rows = _collected(source, recoding)
+    if comparing:
+        everybody = _collected(source, replace(recoding, suppressed=None, everything=False, required=()))
+        first = _keeping(everybody, promises, comparing, keep)
+        if first is None:
+            return None
+        rows = _collected(_numbered(rows, promises), replace(first, drop=()))
+    kept = _keeping(rows, promises, others, keep)
+    return None if kept is None else (_numbered(rows, promises), kept)
+
+
+def _collected(source: Source, recoding: Recoding) -> Any:
+    """Return the recoded rows."""
+    with source.guard():
+        return source.collect(source.recode(recoding))
+
+
+def _numbered(rows: Any, promises: Promises) -> Source:
+    """Return recoded rows as a source, with people as numbers."""
+    source = open_source(rows)
+    if promises.person is not None:
+        source.number_people([promises.person])
+    return source
+
+
+def _keeping(table: Any, promises: Promises, models: Sequence[PrivacyModel], keep: Sequence[str]) -> Recoding | None:
+    """Return the recoding that leaves out the classes that break one of some models; None if no class keeps them."""
     columns = promises.quasi_identifiers
     if open_source(table).count(columns).is_empty():
         return None
@@ -206,11 +257,11 @@ def _without_broken_classes(table: Any, promises: Promises, keep: Sequence[str])
             max_levels=dict.fromkeys(columns, 0),
             sensitive=promises.sensitive,
             types={name: kind for name, kind in promises.types.items() if name in promises.sensitive},
-            privacy=promises.privacy,
+            privacy=models,
             weights=promises.weights,
             keep=keep,
             person=promises.person,
-            suppression="budget(1.0)" if any(model.counts_profiles for model in promises.privacy) else "class-records",
+            suppression="budget(1.0)" if any(model.counts_profiles for model in models) else "class-records",
             missing_sensitive=promises.missing_sensitive,
         )
     except (InfeasibleError, UsageError):  # fewer rows, or values of a sensitive column, than a class needs

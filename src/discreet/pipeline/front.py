@@ -257,6 +257,7 @@ class Front:
             suppression=base.suppression,
             min_levels=dict(zip(base.table.names, base.lowest, strict=True)),
             max_levels=dict(zip(base.table.names, base.highest, strict=True)),
+            known_with=base.known_with,
         )
         return problem, Recoder(problem).evaluate(released)
 

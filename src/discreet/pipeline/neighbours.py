@@ -114,6 +114,7 @@ def _solved(problem: Problem, index: int, model: PrivacyModel, seconds: float) -
             scheme=dict(zip(names, problem.schemes, strict=True)),
             min_levels=dict(zip(names, problem.lowest, strict=True)),
             max_levels=dict(zip(names, problem.highest, strict=True)),
+            known_with=problem.known_with,
         )
         found = choose_solver(other).solve(other, Budget(seconds))
     except DiscreetError:

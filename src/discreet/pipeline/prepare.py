@@ -215,6 +215,7 @@ def build_problem(prepared: Prepared, privacy: Sequence[PrivacyModel | str]) -> 
         scheme=prepared.schemes,
         min_levels=settings.min_levels,
         max_levels=settings.highest_levels,
+        known_with=None if settings.linked is None else settings.linked.known_with,
     )
 
 

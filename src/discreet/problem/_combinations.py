@@ -36,7 +36,7 @@ def check_combination(
     _check_people(table, models, cost, kind, schemes)
     _check_models(models, kind, schemes)
     _check_matches(table, models, cost, kind, schemes, limited)
-    _check_key_sets(table, models, kind, schemes)
+    _check_key_sets(table, models, kind)
     _check_partial(table, cost, kind, models, schemes)
     local = next((scheme for scheme in schemes if not scheme.is_global), None)
     if local is not None:
@@ -54,7 +54,7 @@ def _check_people(
         raise UnsupportedCombinationError(
             f"The suppression {kind.name}",
             "promises that count people",
-            "one person may have several rows and values; choose none, a budget or class-records",
+            f"{_why_no_people(kind)}; choose none, a budget or class-records",
         )
     _check_local_people(kind, schemes)
     profile = next((model for model in models if isinstance(model, KAnonymity) and model.profile), None)
@@ -90,6 +90,13 @@ def _check_people(
                 "people with several rows",
                 "it is not known how many people of the population have all of them; choose k",
             )
+
+
+def _why_no_people(kind: Suppression) -> str:
+    """Return why a suppression kind does not go with people who may have several rows."""
+    if kind.hides_values:
+        return "a value that is hidden in one row of a person may stand in another"
+    return "one person may have several rows and values"
 
 
 def _check_local_people(kind: Suppression, schemes: Sequence[Scheme]) -> None:
@@ -201,10 +208,8 @@ def _check_matches(
             raise UnsupportedCombinationError(f"The privacy model {model.shown}", what, way_out)
 
 
-def _check_key_sets(
-    table: CountTable, models: Sequence[PrivacyModel], kind: Suppression, schemes: Sequence[Scheme]
-) -> None:
-    """Refuse key sets where only some rows of a class go, and those of people but for full-domain."""
+def _check_key_sets(table: CountTable, models: Sequence[PrivacyModel], kind: Suppression) -> None:
+    """Refuse key sets where only some rows of a class go."""
     keyed = next((model for model in models if model.key_sets(table.names)), None)
     if keyed is None:
         return
@@ -213,13 +218,6 @@ def _check_key_sets(
             f"The suppression {kind.name}",
             f"the key sets of {keyed.shown}",
             "which rows of a class go would decide about other classes too; choose class-records or a budget",
-        )
-    other = next((scheme.name for scheme in schemes if scheme.name != "full-domain"), None)
-    if table.people is not None and other is not None:
-        raise UnsupportedCombinationError(
-            f"Counting people in the key sets of {keyed.shown}",
-            f"the scheme {other}",
-            "choose full-domain, leave out the person or household, or promise k of all quasi-identifiers",
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Self
 
@@ -31,7 +31,8 @@ class Problem:
     """What a solver is given. Use :meth:`build`, which checks that the parts fit.
 
     ``lowest`` and ``highest`` are the levels of each attribute that a full-domain recoding may use. If records are
-    suppressed before the search, ``table`` holds the rest, and ``kept`` are its tuples in the ``whole`` table.
+    suppressed before the search, ``table`` holds the rest, and ``kept`` are its tuples in the ``whole`` table. Whoever
+    knows an attribute in ``known_with`` also knows the one it names, which then belongs to each of its key sets.
     """
 
     table: CountTable
@@ -43,6 +44,7 @@ class Problem:
     highest: tuple[int, ...]
     whole: CountTable
     kept: IntArray | None = None
+    known_with: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def build(
@@ -55,6 +57,7 @@ class Problem:
         scheme: str | Scheme | Mapping[str, str | Scheme] = "full-domain",
         min_levels: Levels | None = None,
         max_levels: Levels | None = None,
+        known_with: Mapping[str, str] | None = None,
     ) -> Self:
         """Resolve text forms; check every part against the table and against the other parts."""
         chosen = [privacy] if isinstance(privacy, str | PrivacyModel) else list(privacy)
@@ -78,11 +81,12 @@ class Problem:
         if isolated is not None:
             check_suppressed_before(kind, resolved, schemes)
         if isolated is None or not isolated.any():
-            return cls(table, models, resolved, kind, schemes, lowest, highest, table)
+            return cls(table, models, resolved, kind, schemes, lowest, highest, table, known_with=known_with or {})
         kept = np.flatnonzero(~isolated)
         if not kept.size:
             raise InfeasibleError(f"The suppression {kind.text} leaves no record; choose a smaller k or higher levels.")
-        return cls(table.some(kept), models, resolved, kind, schemes, lowest, highest, table, kept)
+        some = table.some(kept)
+        return cls(some, models, resolved, kind, schemes, lowest, highest, table, kept, known_with or {})
 
     @property
     def people(self) -> People | None:
@@ -136,7 +140,7 @@ class Problem:
         """The key sets to be kept beside what is asked of every class; those that are implied are left out."""
         certain = [m for m in self.privacy if not (self.suppression.hides_values and m.looks_at_sensitive)]
         smallest = max((model.smallest(self.whole.units) for model in certain), default=1)
-        return key_sets_of(self.privacy, self.table.names, smallest)
+        return key_sets_of(self.privacy, self.table.names, smallest, self.known_with)
 
     @property
     def looks_at_population(self) -> bool:

@@ -8,7 +8,7 @@ of classes that keeps all promises: the union of two such sets is one too.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from discreet.problem.privacy import PrivacyModel
@@ -25,17 +25,24 @@ class KeySet(NamedTuple):
     k: int
 
 
-def key_sets_of(models: Iterable[PrivacyModel], columns: Sequence[str], smallest: int = 1) -> tuple[KeySet, ...]:
+def key_sets_of(
+    models: Iterable[PrivacyModel],
+    columns: Sequence[str],
+    smallest: int = 1,
+    known_with: Mapping[str, str] | None = None,
+) -> tuple[KeySet, ...]:
     """Return the key sets of all models, without those that others imply.
 
     k rows of a key set imply k rows of each of its subsets. ``smallest`` is the fewest rows of a class of all
-    quasi-identifiers.
+    quasi-identifiers. Whoever knows one of the columns in ``known_with`` also knows the one it names.
     """
+    beside = known_with or {}
     position = {column: number for number, column in enumerate(columns)}
     least: dict[frozenset[int], int] = {}
     for model in models:
         for key_set in model.key_sets(columns):
-            members = frozenset(position[column] for column in key_set)
+            known = {*key_set, *(beside[column] for column in key_set if column in beside)}
+            members = frozenset(position[column] for column in known)
             least[members] = max(least.get(members, 0), int(getattr(model, "k", 1)))
     found: list[tuple[frozenset[int], int]] = []
     for members, k in sorted(least.items(), key=lambda each: (-len(each[0]), sorted(each[0]))):

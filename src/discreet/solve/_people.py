@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache, cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +33,7 @@ from discreet.solve.kernels.people import (
     peel,
 )
 
-__all__ = ["PeopleCounter", "load_people_kernels"]
+__all__ = ["PeopleCounter", "TupleMembers", "load_people_kernels"]
 
 _Mask = NDArray[np.bool_]
 _SEED = 0x5EED
@@ -55,6 +56,13 @@ def _count_two_rows() -> None:
     counter.classes_of(ids, ids, 1)
 
 
+class TupleMembers(NamedTuple):
+    """The people who have rows of each tuple, as compressed sparse rows."""
+
+    offsets: NDArray[np.int64]
+    members: NDArray[np.int64]
+
+
 class PeopleCounter:
     """Counts the people of the classes of recodings of one table; ``columns`` are the sensitive ones to count by."""
 
@@ -67,8 +75,9 @@ class PeopleCounter:
         if (np.diff(self.person) < 0).any():
             order = np.argsort(self.person, kind="stable")
             self.person, self.tuples, self.rows = self.person[order], self.tuples[order], self.rows[order]
-        self._offsets = people.offsets.astype(np.int64, copy=False)
-        self._members = people.members.astype(np.int64, copy=False)
+        self._whole = TupleMembers(
+            people.offsets.astype(np.int64, copy=False), people.members.astype(np.int64, copy=False)
+        )
         self._stamp, self._last = 0, dict[str, NDArray[np.int64]]()
         self.first = np.searchsorted(self.person, np.arange(people.count + 1)).astype(np.int64)
 
@@ -148,9 +157,7 @@ class PeopleCounter:
         """
         where, whose = tuples.astype(np.int32, copy=False), owner.astype(np.int32, copy=False)
         people, units = self.people, self.table.units
-        sizes = np.zeros(count, dtype=np.int64)
-        stamp, self._stamp = self._stamp, self._stamp + count
-        count_apart(self._offsets, self._members, where, whose, stamp, self._marks("", people.count), sizes)
+        stamp, sizes = self._stamp, self.sizes_of(where, whose, count)
         sensitive, known = {}, {}
         for name, each in self.values.items():
             sensitive[name] = np.zeros((count, each.width), dtype=np.int64)
@@ -161,6 +168,22 @@ class PeopleCounter:
                 marks = self._marks(f"known of {name}", people.count)
                 count_apart(each.entries.offsets, each.entries.people, where, whose, stamp, marks, known[name])
         return Classes(units, sizes, sensitive=sensitive, known=known)
+
+    def sizes_of(
+        self, tuples: IntArray, owner: IntArray, count: int, among: TupleMembers | None = None
+    ) -> NDArray[np.int64]:
+        """Return the people of ``count`` classes given in the same way; only those ``among`` whom are counted."""
+        where, whose = tuples.astype(np.int32, copy=False), owner.astype(np.int32, copy=False)
+        offsets, members = self._whole if among is None else among
+        sizes = np.zeros(count, dtype=np.int64)
+        stamp, self._stamp = self._stamp, self._stamp + count
+        count_apart(offsets, members, where, whose, stamp, self._marks("", self.people.count), sizes)
+        return sizes
+
+    def members(self, alive: _Mask) -> TupleMembers:
+        """Return the people of each tuple who are not suppressed."""
+        there = alive[self._whole.members]
+        return TupleMembers(np.concatenate([[0], np.cumsum(there)])[self._whole.offsets], self._whole.members[there])
 
     def _marks(self, what: str, size: int) -> NDArray[np.int64]:
         """Return for whom each mark was counted last; see :func:`count_apart`."""

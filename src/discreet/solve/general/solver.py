@@ -14,12 +14,12 @@ from discreet.solve._kernel_loading import stand_in, two_rows, warm_up
 from discreet.solve._key_sets import compile_ahead as load_key_sets
 from discreet.solve._people import load_people_kernels
 from discreet.solve.general.bounds import GeneralBounds
-from discreet.solve.general.key_set_bounds import KeySetBounds
+from discreet.solve.general.key_set_bounds import KeySetBounds, PeopleKeySetBounds
 from discreet.solve.partitions.search import PartitionSearch
 from discreet.solve.partitions.solver import PARTITIONS, solve_by_bounds
 from discreet.solve.partitions.solver import compile_ahead as compile_partitions
 
-__all__ = ["GeneralSolver", "compile_ahead"]
+__all__ = ["GeneralSolver", "bounds_for", "compile_ahead"]
 
 
 @SOLVERS.register
@@ -53,6 +53,7 @@ class GeneralSolver(Solver):
     exact: ClassVar[bool] = True
     sees_people: ClassVar[bool] = True
     sees_key_sets: ClassVar[bool] = True
+    sees_key_sets_of_people: ClassVar[bool] = True
 
     def searches(self, scheme: Scheme) -> bool:
         """Return whether the scheme is global; partitions of unknown schemes are enumerated."""
@@ -75,8 +76,14 @@ class GeneralSolver(Solver):
             compile_ahead()
             if problem.people is not None:
                 load_people_kernels()
-        bounds = KeySetBounds if problem.key_sets else GeneralBounds
-        return solve_by_bounds(problem, budget, progress, bounds=bounds)
+        return solve_by_bounds(problem, budget, progress, bounds=bounds_for(problem))
+
+
+def bounds_for(problem: Problem) -> type[GeneralBounds]:
+    """Return the bounds for a problem: with key sets classes of different blocks are decided together."""
+    if not problem.key_sets:
+        return GeneralBounds
+    return KeySetBounds if problem.people is None else PeopleKeySetBounds
 
 
 @cache

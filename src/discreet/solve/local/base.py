@@ -98,16 +98,19 @@ class LocalSolver(Solver):
         self.check(problem)
         with budget.paused():
             load_kernels(self.own_kernels())
+        if problem.key_sets:
+            # These modules import searches of global recodings.
+            from discreet.solve.local.key_sets import KeySetSearch, solve_with_key_sets
+            from discreet.solve.local.key_sets_of_people import PeopleKeySetSearch
+
+            search = KeySetSearch if problem.people is None else PeopleKeySetSearch
+            return solve_with_key_sets(problem, self.solve, budget, progress, search)
         if problem.people is not None:
             nearest = self.bound == "nearest"
             inner = replace(self, bound="none") if nearest else self
             return solve_people(
                 problem, lambda smaller: inner.solve(smaller, budget, progress), budget, nearest=nearest
             )
-        if problem.key_sets:
-            from discreet.solve.local.key_sets import solve_with_key_sets  # imports searches of global recodings
-
-            return solve_with_key_sets(problem, self.solve, budget, progress)
         if not is_compiled(problem):
             return solve_general(problem, self._find, self.regroupings, budget, progress)
         task = make_task(problem)

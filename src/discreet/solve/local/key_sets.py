@@ -31,17 +31,24 @@ from discreet.problem.schemes.set_partition import SetPartition
 from discreet.problem.schemes.subtree import Subtree
 from discreet.problem.suppression.suppress_records import SuppressRecords
 from discreet.runtime.integer_codes import add_up, first_of, numbered
-from discreet.solve._base import Budget, Progress, ProgressCallback, Solution
+from discreet.solve._base import Budget, LocalRecoding, Progress, ProgressCallback, Solution
 from discreet.solve._key_sets import KeySetRule
-from discreet.solve.general.key_set_bounds import KeySetBounds
-from discreet.solve.general.solver import compile_ahead
+from discreet.solve.general.solver import bounds_for, compile_ahead
 from discreet.solve.local.alternatives import nothing_found
 from discreet.solve.local.bounds import row_bounds
 from discreet.solve.local.cover_state import AttributeCovers, CoverState, exact_codes, rates_of, tightened, top_codes
 from discreet.solve.local.task import make_task
 from discreet.solve.partitions.search import PartitionSearch
 
-__all__ = ["solve_with_key_sets"]
+__all__ = [
+    "MOST_BOUNDED",
+    "SAFE",
+    "KeySetSearch",
+    "cost_share",
+    "is_bounded",
+    "joint_bounds",
+    "solve_with_key_sets",
+]
 
 Ints = NDArray[np.int64]
 SolveProblem = Callable[[Problem, Budget], Solution]
@@ -55,16 +62,21 @@ _LEAVES = 16
 """There is none if an attribute without a hierarchy has more leaves."""
 _ROUNDS = 6
 """Rounds of steps over all covers."""
-_BOUNDED = 100
+MOST_BOUNDED = 100
 """Key sets that are bounded by themselves, at most."""
-_SAFE = 1 - 1e-9
+SAFE = 1 - 1e-9
 """Bounds are lowered by so much, more than rounding amounts to."""
 
 
 def solve_with_key_sets(
-    problem: Problem, solve: SolveProblem, budget: Budget, progress: ProgressCallback | None
+    problem: Problem,
+    solve: SolveProblem,
+    budget: Budget,
+    progress: ProgressCallback | None,
+    search: type[KeySetSearch],
 ) -> Solution:
     """Return the best local recoding found that keeps all key sets, with a lower bound."""
+    searching = search(problem, budget)
     plain = _try(solve, _without_key_sets(problem, max(key_set.k for key_set in problem.key_sets)), budget)
     if not _is_free(problem):
         if plain is None or plain.status == "infeasible":
@@ -72,9 +84,8 @@ def solve_with_key_sets(
             if relaxed.status == "infeasible":
                 return relaxed
             raise nothing_found()
-        bound = key_set_bound(problem, budget)
-        return replace(plain, status="feasible", lower_bound=min(bound, plain.cost))
-    return _Search(problem, budget).run(plain, solve, progress)
+        return replace(plain, status="feasible", lower_bound=min(searching.bound(), plain.cost))
+    return searching.run(plain, solve, progress)
 
 
 def _is_free(problem: Problem) -> bool:
@@ -103,7 +114,7 @@ def _try(solve: SolveProblem, problem: Problem, budget: Budget) -> Solution | No
         return None
 
 
-class _Search:
+class KeySetSearch:
     """The search for one problem."""
 
     def __init__(self, problem: Problem, budget: Budget) -> None:
@@ -121,7 +132,7 @@ class _Search:
         trace: list[Progress] = []
         for start in self._starts(plain, solve):
             valid = self._restored(self._kept(start))
-            if valid.suppressed > self.problem.limit:
+            if self._lost(valid) > self.problem.limit:
                 continue
             tried += 1
             found = tightened(self.problem, self.covers, self._specialized(valid))
@@ -137,24 +148,47 @@ class _Search:
             # Nothing keeps more rows than the top, where all rows show the same.
             return Solution("infeasible", np.inf, np.inf)
         try:
-            bound = min(key_set_bound(self.problem, self.budget), cost)
+            bound = min(self.bound(), cost)
         except KeyboardInterrupt:  # a release is found, and worth more than its bound
             self.budget.stop.set()
             bound = 0.0
         trace.append(Progress(self.budget.seconds, cost, bound, tried))
         if progress is not None:
             progress(trace[-1])
-        groups = best.recoding(self.covers)
+        groups = self._recoding(best)
         return Solution(
             status="optimal" if cost <= bound else "feasible",
             cost=cost,
             lower_bound=bound,
             groups=groups,
             suppressed_rows=best.suppressed,
+            suppressed_people=None if groups.of_people is None else np.flatnonzero(groups.of_people < 0),
             classes=int(groups.group.max(initial=-1)) + 1,
             stats={"examined": tried},
             trace=tuple(trace),
         )
+
+    def _recoding(self, state: CoverState) -> LocalRecoding:
+        """Return what was found as a local recoding."""
+        return state.recoding(self.covers)
+
+    def bound(self) -> float:
+        """Return what every valid recoding costs at least."""
+        return key_set_bound(self.problem, self.budget)
+
+    # --- what is counted ---------------------------------------------------------------------------------------------
+
+    def _lost(self, state: CoverState) -> int:
+        """Return how much of the limit the suppressed rows take."""
+        return state.suppressed
+
+    def _sizes(self, entries: Ints, rows: Ints, cell: Ints, there: NDArray[np.bool_], cells: int) -> Ints:
+        """Return the size of each cell, given entries with their rows and cells, of which some are there."""
+        return add_up(cell, np.where(there, rows, 0), cells)
+
+    def _may_move(self, entries: Ints, child: Ints) -> NDArray[np.bool_]:
+        """Return which entries can show something else by themselves, given what each would show."""
+        return np.ones(entries.size, dtype=np.bool_)
 
     # --- where to start ---------------------------------------------------------------------------------------------
 
@@ -240,7 +274,8 @@ class _Search:
             compile_ahead()
         own = Budget(self.budget.time_limit, self.budget.stop, self.budget.started)
         try:
-            search = PartitionSearch(replace(problem, cost=cost, schemes=schemes), own, None, bounds=KeySetBounds)
+            wanted = replace(problem, cost=cost, schemes=schemes)
+            search = PartitionSearch(wanted, own, None, bounds=bounds_for(wanted))
             search.patience = _NODES
             search.run()
         except (UsageError, InterruptedRun):  # no global scheme takes an order or a hierarchy, or time is over
@@ -266,12 +301,15 @@ class _Search:
 
         That costs no more than suppressing them, and steps may make it cheaper.
         """
-        if not 0 < state.suppressed >= max(key_set.k for key_set in self.key_sets):
+        gone = np.flatnonzero(~state.stays)
+        one = np.zeros(gone.size, dtype=np.int64)
+        size = int(self._sizes(gone, state.count[gone], one, one == 0, 1)[0])
+        if not 0 < size >= max(key_set.k for key_set in self.key_sets):
             return state
         codes = state.codes.copy()
         codes[:, ~state.stays] = top_codes(self.covers, int((~state.stays).sum()))
         restored = state.with_codes(codes, np.ones(state.stays.size, dtype=np.bool_))
-        if state.suppressed > self.problem.limit:
+        if self._lost(state) > self.problem.limit:
             return restored
         return min((restored, state), key=lambda each: each.cost(self.problem, self.covers))
 
@@ -322,7 +360,7 @@ class _Search:
     def _moving(self, codes: Ints, entries: Ints, some: int, child: Ints, count: Ints, i: int) -> NDArray[np.bool_]:
         """Return which of the first ``some`` entries can show their child: the largest set that keeps every key set."""
         rows = count[entries]
-        moves = np.ones(some, dtype=np.bool_)
+        moves = self._may_move(entries[:some], child[:some])
         rest = []
         for key_set in self.key_sets:
             if i in key_set.attributes:
@@ -334,11 +372,11 @@ class _Search:
         while changed and moves.any():
             changed = False
             for other, others, k in rest:
-                arrived = np.where(np.append(moves, np.ones(entries.size - some, dtype=np.bool_)), rows, 0)
+                there = np.append(moves, np.ones(entries.size - some, dtype=np.bool_))
                 cell = other * children + child
-                few = moves & (add_up(cell, arrived, others * children)[cell[:some]] < k)
+                few = moves & (self._sizes(entries, rows, cell, there, others * children)[cell[:some]] < k)
                 moves &= ~few
-                left = add_up(other[:some], np.where(moves, 0, rows[:some]), others)[other[:some]]
+                left = self._sizes(entries[:some], rows[:some], other[:some], ~moves, others)[other[:some]]
                 lonely = moves & (left > 0) & (left < k)
                 moves &= ~lonely
                 changed |= bool(few.any() or lonely.any())
@@ -383,6 +421,11 @@ def _part(problem: Problem, members: Sequence[int], k: int, limit: int) -> Probl
 # --- the bound ------------------------------------------------------------------------------------------------------
 
 
+def is_bounded(problem: Problem) -> bool:
+    """Return whether the cost is a sum over attributes, for which there is a bound."""
+    return type(problem.cost) in (Certainty, Loss, Precision) and not problem.suppression.hides_values
+
+
 def key_set_bound(problem: Problem, budget: Budget) -> float:
     """Return what every local recoding that keeps the key sets costs at least.
 
@@ -392,21 +435,27 @@ def key_set_bound(problem: Problem, budget: Budget) -> float:
     divided by the number of sets an attribute is in at most; a suppressed row costs more. 0 for other costs than NCP,
     LM and precision.
     """
-    if type(problem.cost) not in (Certainty, Loss, Precision) or problem.suppression.hides_values:
+    if not is_bounded(problem):
         return 0.0
     table = problem.table
     everything = tuple(range(len(table.attributes)))
     whole = [KeySet(everything, problem.smallest_class)] if problem.smallest_class > 1 else []
-    key_sets = [*whole, *problem.key_sets][:_BOUNDED]
+    key_sets = [*whole, *problem.key_sets][:MOST_BOUNDED]
     each = np.zeros((len(key_sets), table.tuples))
     for number, key_set in enumerate(key_sets):
         part = _part(problem, key_set.attributes, key_set.k, problem.limit)
-        rates = row_bounds(make_task(part), budget) * _share(problem, key_set.attributes)
+        rates = row_bounds(make_task(part), budget) * cost_share(problem, key_set.attributes)
         each[number] = rates[_tuples_of(table, key_set.attributes)]
+    return float((joint_bounds(problem, key_sets, each) * table.weights).sum()) * SAFE
+
+
+def joint_bounds(problem: Problem, key_sets: Sequence[KeySet], each: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return what a row of each unit costs at least, given that for each key set alone, (key sets, units)."""
+    everything = range(len(problem.table.attributes))
     members = np.array([[a in key_set.attributes for a in everything] for key_set in key_sets])
     divided = each.sum(axis=0) / max(int(members.sum(axis=0).max()), 1)
-    row = np.minimum(np.maximum(divided, _apart(each, members)), problem.cost.suppressed_row(table))  # type: ignore[attr-defined]
-    return float((row * table.weights).sum()) * _SAFE
+    penalty = problem.cost.suppressed_row(problem.table)  # type: ignore[attr-defined]
+    return np.asarray(np.minimum(np.maximum(divided, _apart(each, members)), penalty))
 
 
 def _apart(each: NDArray[np.float64], members: NDArray[np.bool_]) -> NDArray[np.float64]:
@@ -423,7 +472,7 @@ def _apart(each: NDArray[np.float64], members: NDArray[np.bool_]) -> NDArray[np.
     return total
 
 
-def _share(problem: Problem, members: Sequence[int]) -> float:
+def cost_share(problem: Problem, members: Sequence[int]) -> float:
     """Return how much smaller a cost is in the whole problem than in that of some attributes alone."""
     if type(problem.cost) is not Precision:
         return 1.0

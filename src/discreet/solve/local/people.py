@@ -37,7 +37,7 @@ from discreet.solve.local.bounds import nearest_bound, row_bounds
 from discreet.solve.local.pricing import make_solution, price
 from discreet.solve.local.task import LocalGrouping, LocalTask, make_task, tree_order
 
-__all__ = ["solve_people"]
+__all__ = ["Crowd", "solve_people"]
 
 _Ints = NDArray[np.int64]
 _ROUNDING = 1e-12
@@ -55,7 +55,7 @@ def solve_people(problem: Problem, solve: Callable[[Problem], Solution], budget:
     assert problem.people is not None
     if any(isinstance(scheme, Local) and scheme.people == "apart" for scheme in problem.schemes):
         return _solve_rows(problem, problem.people, solve, budget, nearest=nearest)
-    crowd = _Crowd(problem, problem.people)
+    crowd = Crowd(problem, problem.people)
     found = solve(crowd.problem)
     if found.groups is None:
         return found
@@ -89,7 +89,7 @@ def _solve_rows(
         if problem.suppression.is_budget:  # as many points as have no more rows than may go
             most = np.searchsorted(np.cumsum(np.sort(points.row_counts)[::-1]), problem.limit, side="right")
             started = replace(started, suppression=SuppressRecords(int(most)))
-        crowd = _Crowd(started, points)
+        crowd = Crowd(started, points)
         found = solve(crowd.problem)
         stats |= found.stats
         if found.groups is None:
@@ -142,7 +142,7 @@ def _no_groups(budget: Budget) -> DiscreetError:
     )
 
 
-class _Crowd:
+class Crowd:
     """The people of a problem, each as one row of a smaller one."""
 
     def __init__(self, problem: Problem, people: People) -> None:
@@ -150,7 +150,8 @@ class _Crowd:
         self.tuples = np.repeat(np.arange(problem.table.tuples), people.of_tuples)
         self.later = [model for model in problem.privacy if self._overlaps(model)]
         """Models of columns in which a person may have several values: the search does not know them."""
-        models = tuple(model for model in problem.privacy if model not in self.later) or (KAnonymity(1),)
+        models = tuple(self._for_corners(model) for model in problem.privacy if model not in self.later)
+        models = models or (KAnonymity(1),)
         table, self.owner = self._table(models)
         self.copies = len(table.attributes) // len(problem.table.attributes)
         """How often each attribute is one of the smaller problem: twice if some person has several values of one."""
@@ -163,6 +164,11 @@ class _Crowd:
             lowest=problem.lowest * self.copies,
             highest=problem.highest * self.copies,
         )
+
+    def _for_corners(self, model: PrivacyModel) -> PrivacyModel:
+        """Return a model that does not depend on the number of attributes, as ``any=j`` of all j of them does."""
+        of_key_sets = isinstance(model, KAnonymity) and model.of_key_sets
+        return KAnonymity(model.smallest(self.whole.table)) if of_key_sets else model
 
     def _overlaps(self, model: PrivacyModel) -> bool:
         column = str(getattr(model, "attribute", ""))
@@ -245,10 +251,14 @@ class _Crowd:
 
     def bound(self, task: LocalTask, budget: Budget) -> float:
         """Return what all rows cost at least, person by person."""
+        return float((self.row_bounds(task, budget) * self.people.row_counts).sum()) * (1 - _ROUNDING)
+
+    def row_bounds(self, task: LocalTask, budget: Budget) -> NDArray[np.float64]:
+        """Return what each row of each person costs at least."""
         apart = price(task, self.grouping(np.arange(self.people.count))).classes
         own = task.problem.cost.published(apart) / apart.sizes
         near = row_bounds(make_task(self.problem), budget)[self.owner] / self.copies
-        return float((np.maximum(own, near) * self.people.row_counts).sum()) * (1 - _ROUNDING)
+        return np.maximum(own, near)
 
     def mended(self, group: _Ints) -> _Ints | None:
         """Return the groups with those joined that break a model the search did not know; None if that is no help."""

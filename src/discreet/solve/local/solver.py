@@ -68,6 +68,7 @@ class LocalSearchSolver(LocalSolver):
     rank: ClassVar[int] = 40
     baseline: ClassVar[bool] = False
     sees_key_sets: ClassVar[bool] = True
+    sees_key_sets_of_people: ClassVar[bool] = True
 
     effort: Effort = "default"
 
