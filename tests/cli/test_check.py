@@ -95,6 +95,20 @@ def test_the_schema_knows_good_jobs_from_bad_ones(run: Run) -> None:
         assert not valid(schema, {**good, **more}), more
 
 
+def test_the_schema_says_in_words_what_editors_show(run: Run) -> None:
+    """Names instead of a pattern, values of a column to choose from, and no null to delete."""
+    keys = json.loads(run("schema", "job").stdout)["properties"]
+    assert keys["suppression"]["patternErrorMessage"].startswith("This is no kind of suppression, such as budget(0.05)")
+    assert "distinct-l" in keys["privacy"]["anyOf"][0]["patternErrorMessage"]
+    assert not [name for name, field in keys.items() if "default" in field and field["default"] is None]
+    assert not [
+        name for name, field in keys.items() if "--" in field["description"] or "Repeat" in field["description"]
+    ]
+    by_column = [each for each in keys["quasi_identifiers"]["anyOf"] if "additionalProperties" in each]
+    assert "mask(digits=5)" in by_column[0]["additionalProperties"]["examples"]
+    assert "lattice" in keys["solver"]["examples"]
+
+
 def test_the_schema_of_policies(run: Run) -> None:
     schema = json.loads(run("schema", "policy").stdout)
     Draft202012Validator.check_schema(schema)

@@ -10,5 +10,6 @@
 ``oracle``    the optimum by exhaustive search, where that is feasible
 ``checks``    the checks of each case: auditor, oracle, and invariance
 ``shrink``    the smallest case that still fails
+``kernels``   every call of a kernel, compiled and as plain Python
 ``process``   the same cases in other processes: compiled with bounds checks, and as plain Python
 """

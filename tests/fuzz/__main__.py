@@ -16,6 +16,7 @@ from collections import Counter
 from fuzz.auditor import CONDITIONS, OF_PEOPLE, OF_TABLE
 from fuzz.checks import Broken, check
 from fuzz.jobs import FAMILIES, Case, cells, known, make_case
+from fuzz.kernels import differences
 from fuzz.process import compare
 from fuzz.shrink import shrink
 
@@ -53,6 +54,9 @@ def main() -> int:
     parser.add_argument("--tiny", action="store_true", help="no table with more than twelve rows")
     parser.add_argument(
         "--compare", type=int, default=0, help="so many jobs also as plain Python and with bounds checks"
+    )
+    parser.add_argument(
+        "--kernels", type=int, default=0, help="of so many jobs compare each call of a kernel with plain Python"
     )
     parser.add_argument("--most", type=int, default=20, help="stop after so many failures")
     options = parser.parse_args()
@@ -102,6 +106,11 @@ def main() -> int:
     if options.compare:
         differ = compare(options.first, options.compare)
         failures.update(differ)
+    if options.kernels:
+        made = differences(range(options.first, options.first + options.kernels))
+        print(f"{sum(made.calls.values()):,} calls of {len(made.calls)} kernels, {len(made.wrong)} of them wrong")
+        print("\n".join(made.wrong.values()))
+        failures.update(made.wrong.keys())
     return 1 if failures else 0
 
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
+import numpy as np
 import pytest
 
 from depth import cases, enough, every
 from discreet.errors import UnsupportedCombinationError
+from discreet.solve.kernels.jit import PLAIN, Kernel
 from fuzz.auditor import CONDITIONS, OF_TABLE, broken_promises
 from fuzz.checks import Broken, Ran, check, check_combination, check_promises, run
 from fuzz.jobs import FAMILIES, known, make_case, table_of
+from fuzz.kernels import Twice, differences
 from fuzz.process import results
 from fuzz.saved import from_data, to_data
 from fuzz.shrink import shrink
@@ -32,6 +36,37 @@ def test_every_release_passes_the_auditor(first: int) -> None:
 def test_kernels_as_plain_python_come_to_the_same() -> None:
     seeds = list(range(12))
     assert results(seeds, "plain Python") == results(seeds, "as always")
+
+
+@pytest.mark.deep
+@pytest.mark.skipif(PLAIN, reason="kernels are not compiled")
+def test_every_call_of_a_kernel_comes_to_the_same_as_plain_python() -> None:
+    made = differences(range(40))
+    assert not made.wrong, made.wrong
+    assert len(made.calls) > 50, "most kernels are called"
+
+
+def test_a_kernel_that_is_compiled_wrongly_is_found() -> None:
+    """Whether it returns or writes something else; a copy of the arguments is not written to twice."""
+
+    def total(values: Any, place: Any) -> int:  # place OUT
+        place[0] += values.sum()
+        return int(values.size)
+
+    def right(kernel: Kernel, *arguments: Any) -> Any:
+        return kernel.function(*arguments)
+
+    kernel = Kernel(total, {})
+    for compiled, wrong in (
+        (right, ""),
+        (lambda kernel, *arguments: right(kernel, *arguments) + 1, "returns"),
+        (lambda kernel, values, place: values.size, "writes"),
+    ):
+        made, place = Twice(compiled), np.zeros(1)
+        made.call(kernel, np.arange(4.0), place)
+        assert place[0] == (0 if wrong == "writes" else 6)
+        assert made.calls == {kernel.name: 1}
+        assert [wrong in sentence for sentence in made.wrong.values()] == [True] * bool(wrong)
 
 
 def test_every_member_can_be_drawn() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,8 @@ from discreet.job.parameters import PARAMETERS
 from discreet.problem import COSTS, PRIVACY, SCHEMES, SUPPRESSION
 from discreet.runtime.atomic_write import replacing
 from discreet.runtime.parts import Family
+from discreet.schema.builders import BUILDERS
+from discreet.solve import SOLVERS
 
 __all__ = ["SCHEMA_FILE", "job_schema", "policy_schema", "write_beside"]
 
@@ -29,6 +32,9 @@ _FAMILY_OF: dict[str, Family[Any]] = {
     "scheme": SCHEMES,
 }
 """Keys that hold text forms of parts. Solvers are left out: their names depend on the search."""
+_CALLED = {"privacy": "privacy model", "cost": "cost", "suppression": "kind of suppression", "scheme": "scheme"}
+"""What editors call these parts where a text is none."""
+_TYPES = ("text", "ordered", "integer", "decimal", "date")
 
 
 @cache
@@ -42,12 +48,16 @@ def job_schema() -> dict[str, Any]:
     from discreet.job.job import Job
 
     schema = Job.model_json_schema()
-    about = {name: parameter.about for name, parameter in PARAMETERS.items()}
+    about = {name: parameter.of_key or parameter.about for name, parameter in PARAMETERS.items()}
     properties = {name: _described(field, about.get(name)) for name, field in schema["properties"].items()}
     for name, parameter in PARAMETERS.items():
         if parameter.choices and name in properties:
             properties[name]["enum"] = list(parameter.choices)
-    made = _schema("A discreet job: a table, or several, anonymized, audited and reported.", schema, properties)
+    builders = [form for member in BUILDERS.members().values() for form in member.examples]
+    for name, offered in (("quasi_identifiers", builders), ("sensitive", builders), ("types", _TYPES)):
+        properties[name] = _with_examples(properties[name], offered)
+    properties["solver"]["examples"] = ["auto", *SOLVERS.members()]
+    made = _schema("discreet job", "A table, or several, anonymized, audited and reported.", schema, properties)
     required = [key for key in made["required"] if key != "input"]  # which is the first of several tables
     return {**made, "required": required, "anyOf": [{"required": ["input"]}, {"required": ["tables"]}]}
 
@@ -64,7 +74,7 @@ def policy_schema() -> dict[str, Any]:
     schema = Policy.model_json_schema()
     whole = schema["$defs"]["Policy"]  # it is a definition because `tables` holds policies in turn
     properties = {name: _plain(field) for name, field in whole["properties"].items()}
-    return _schema("A discreet policy: what a table must keep to.", schema, properties)
+    return _schema("discreet policy", "What a table must keep to.", schema, properties)
 
 
 def write_beside(job: Path) -> None:
@@ -76,8 +86,8 @@ def write_beside(job: Path) -> None:
             unfinished.write_text(text, encoding="utf-8")
 
 
-def _schema(title: str, schema: dict[str, Any], properties: dict[str, Any]) -> dict[str, Any]:
-    """Put a schema together."""
+def _schema(title: str, about: str, schema: dict[str, Any], properties: dict[str, Any]) -> dict[str, Any]:
+    """Put a schema together; editors show the title above the description of every key."""
     definitions = {
         name: {
             **_plain(found),
@@ -88,6 +98,7 @@ def _schema(title: str, schema: dict[str, Any], properties: dict[str, Any]) -> d
     return {
         "$schema": _DRAFT,
         "title": title,
+        "description": about,
         "type": "object",
         "properties": _checked(properties),
         "required": schema.get("required", []),
@@ -99,27 +110,48 @@ def _schema(title: str, schema: dict[str, Any], properties: dict[str, Any]) -> d
 def _checked(properties: dict[str, Any]) -> dict[str, Any]:
     """Check the text forms among some fields by the names of parts."""
     return {
-        key: _with_forms(field, _FAMILY_OF[key], ("best",) * (key == "scheme")) if key in _FAMILY_OF else field
+        key: _with_forms(field, key, ("best",) * (key == "scheme")) if key in _FAMILY_OF else field
         for key, field in properties.items()
     }
 
 
 def _plain(field: dict[str, Any]) -> dict[str, Any]:
-    """Leave out what pydantic derives from names of Python."""
-    return {key: value for key, value in field.items() if key != "title"}
+    """Leave out what pydantic derives from names of Python, and null as a default, which editors would write."""
+    return {key: value for key, value in field.items() if key != "title" and (key, value) != ("default", None)}
 
 
 def _described(field: dict[str, Any], about: str | None) -> dict[str, Any]:
-    return {**({} if about is None else {"description": about}), **_plain(field)}
+    """Describe a key; that an option may be repeated does not matter for a key, which takes a list."""
+    return {**({} if about is None else {"description": about.removesuffix(" Repeatable.")}), **_plain(field)}
 
 
-def _with_forms(field: dict[str, Any], family: Family[Any], more: tuple[str, ...]) -> dict[str, Any]:
-    """Check the texts of a field by the names of a family's members, and offer their examples."""
+def _with_examples(field: dict[str, Any], offered: Iterable[str]) -> dict[str, Any]:
+    """Offer texts as values wherever a field takes a mapping by column."""
+    if "anyOf" in field:
+        return {**field, "anyOf": [_with_examples(each, offered) for each in field["anyOf"]]}
+    if "additionalProperties" not in field:
+        return field
+    return {**field, "additionalProperties": {**field["additionalProperties"], "examples": list(offered)}}
+
+
+def _with_forms(field: dict[str, Any], key: str, more: tuple[str, ...]) -> dict[str, Any]:
+    """Check the texts of a field by the names of a family's members, and offer their examples.
+
+    Editors show the ``patternErrorMessage`` instead of the pattern; validators ignore it.
+    """
+    family = _FAMILY_OF[key]
     names = [name for member in family.members().values() for name in (member.name, *member.aliases)]
     names += [*family.others(), *more]
     words = "|".join(re.escape(name) for name in sorted(set(names), key=str.lower))
     examples = [*more, *dict.fromkeys(m.examples[0] if m.examples else m.name for m in family.members().values())]
-    text = {"type": "string", "pattern": rf"^\s*(?:{_any_case(words)})\s*(?:\(.*\))?\s*$", "examples": examples}
+    known = ", ".join([*more, *family.members()])
+    like = next((form for form in examples if "(" in form), examples[-1])
+    text = {
+        "type": "string",
+        "pattern": rf"^\s*(?:{_any_case(words)})\s*(?:\(.*\))?\s*$",
+        "patternErrorMessage": f"This is no {_CALLED[key]}, such as {like}; there are {known}.",
+        "examples": examples,
+    }
     return {**_replace_texts(field, text), "examples": examples}
 
 

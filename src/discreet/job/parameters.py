@@ -47,6 +47,8 @@ class Parameter:
     """The default to show on the command line."""
     group: OptionGroup = "table"
     """The group of its option in the help of a command."""
+    of_key: str | None = None
+    """What its key in a job file is about, where that is not what the option says."""
 
 
 PARAMETERS: dict[str, Parameter] = {
@@ -56,6 +58,7 @@ PARAMETERS: dict[str, Parameter] = {
         "texts by column",
         "NAME=FILE",
         "--table",
+        of_key="Further tables about the same people by name, linked by the column person.",
     ),
     "output": Parameter(
         "Where to write the release: a file, a folder/ or a database table.", metavar="FILE", group="output"
@@ -92,7 +95,13 @@ PARAMETERS: dict[str, Parameter] = {
         "An earlier release: keep the promises together with it. Repeatable.", "texts", "FILE", group="privacy"
     ),
     "class_attribute": Parameter("The column the cost CM wants to keep predictable.", metavar="COLUMN", group="roles"),
-    "types": Parameter("text, ordered, integer, decimal or date.", "texts by column", "NAME=TYPE", "--type"),
+    "types": Parameter(
+        "text, ordered, integer, decimal or date.",
+        "texts by column",
+        "NAME=TYPE",
+        "--type",
+        of_key="The type of a column: text, ordered, integer, decimal or date.",
+    ),
     "derive": Parameter(
         "Replace a column before all else: shift_dates(person=COLUMN) or pseudonym. Repeatable.",
         "texts by column",
@@ -165,6 +174,7 @@ PARAMETERS: dict[str, Parameter] = {
         "texts",
         "[NAME=]SCHEME",
         group="quality",
+        of_key="How values may be grouped, for all columns or by column; local, cells and best are for all.",
     ),
     "solver": Parameter("Which algorithm searches.", metavar="SOLVER", default="auto", group="quality"),
     "seed": Parameter(
@@ -172,6 +182,7 @@ PARAMETERS: dict[str, Parameter] = {
         "seed",
         "N",
         group="quality",
+        of_key="Seed of anything random, as secret as the data; by default one is drawn.",
     ),
     "order": Parameter(
         "The order rows are written in.", "choice", choices=("random", "keep"), default="random", group="output"
@@ -201,7 +212,11 @@ PARAMETERS: dict[str, Parameter] = {
         group="output",
     ),
     "overwrite": Parameter(
-        "Refuse to replace files and tables that exist already.", "flag", option="--no-overwrite", group="output"
+        "Refuse to replace files and tables that exist already.",
+        "flag",
+        option="--no-overwrite",
+        group="output",
+        of_key="Whether to replace files and tables that exist already.",
     ),
     "key": Parameter(
         "Your key, made if it is not there: it keeps digests of the input secret. Never hand it over.",

@@ -72,6 +72,10 @@ def count_rows(table):
 def fill(table, row):  # table OUT
     for i in range(table.shape[0]):
         table[i] = row
+
+@kernel
+def turn(target, source):  # target OUT
+    target[0] = source[target.size - 1]
 '''
 
 
@@ -382,6 +386,7 @@ def installed(fresh, monkeypatch, tmp_path) -> Path:
         tiny.total(values, 1.0)
         tiny.squares(values)
         tiny.fill(np.zeros((2, 3), dtype=np.int64), np.arange(3))
+        tiny.turn(values, values)
 
     with programs.writing(shipped, baseline()):
         programs.provide("tiny search", job)
@@ -449,6 +454,9 @@ def test_arguments_are_converted_where_nothing_can_be_compiled(fresh, installed,
     table = np.zeros((2, 6), dtype=np.int64)
     tiny.fill(table[:, ::2], np.arange(3))
     assert table.tolist() == [[0, 0, 1, 0, 2, 0]] * 2
+    every_other = np.arange(8.0)[::2]
+    tiny.turn(every_other, every_other)
+    assert every_other.tolist() == [6, 2, 4, 6], "an array given twice stays one"
     tiny.fill(np.zeros((3, 2), dtype=np.int64).T, np.arange(3))
     with pytest.raises(UsageError, match="install the compiler"):
         tiny.total(np.arange(8), 1.0)  # integers: what a kernel returns may be another type

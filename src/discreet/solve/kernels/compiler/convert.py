@@ -45,8 +45,9 @@ def _plan(key: list[Any], text: str) -> Plan | None:
 
 
 def convert(arguments: tuple[Any, ...], plan: Plan) -> tuple[Any, ...]:
-    """Return the arguments with some converted, according to a plan."""
+    """Return the arguments with some converted, according to a plan; an array given twice stays one."""
     steps = iter(plan)
+    arrays: dict[int, np.ndarray[Any, Any]] = {}
 
     def each(value: Any) -> Any:
         changed = next(steps)
@@ -55,7 +56,11 @@ def convert(arguments: tuple[Any, ...], plan: Plan) -> tuple[Any, ...]:
             return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
         if not changed:
             return value
-        return np.array(value, order="C") if isinstance(value, np.ndarray) else float(value)
+        if not isinstance(value, np.ndarray):
+            return float(value)
+        if id(value) not in arrays:
+            arrays[id(value)] = np.array(value, order="C")
+        return arrays[id(value)]
 
     return tuple(each(value) for value in arguments)
 
