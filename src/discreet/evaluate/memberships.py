@@ -249,7 +249,8 @@ def join(table: CountedClasses, memberships: Sequence[Membership]) -> JointGroup
     Those who are in no release are in no group.
     """
     labels = np.stack([each.label for each in memberships], axis=1)
-    changing, *further = [i for i, each in enumerate(memberships) if not each.same_people] or [None]
+    several = [i for i, each in enumerate(memberships) if not each.same_people]
+    changing = several[0] if several else None
     entries = np.arange(table.group.size)
     parts: list[tuple[IntArray, IntArray, IntArray]] = [(labels[table.group], entries, table.count)]
     divided = 0
@@ -290,7 +291,7 @@ def join(table: CountedClasses, memberships: Sequence[Membership]) -> JointGroup
         count=count.astype(np.int64),
         secret={name: codes[kept][order] for name, codes in secret.items()},
     )
-    return JointGroups(classes, keys[order][first], divided, changing, changed_too=bool(further))
+    return JointGroups(classes, keys[order][first], divided, changing, changed_too=len(several) > 1)
 
 
 def _divided(labels: IntArray, changing: int, changed: NDArray[np.bool_]) -> int:

@@ -245,8 +245,8 @@ def rows_that_fit(
     checks = []
     for model in models:
         column = getattr(model, "attribute", None) if model.looks_at_sensitive else None
-        fitting = _fitting(before, fewest[seen], column, None if column is None else counts[column][seen])
-        checks.append(_check(model, fitting, given, original))
+        people_seen = _fitting(before, fewest[seen], column, None if column is None else counts[column][seen])
+        checks.append(_check(model, people_seen, given, original))
     return Together(
         releases=len(read),
         people=int(before.sizes[seen].sum()),
