@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 import discreet as dc
 from discreet.cli import program
-from discreet.errors import UsageError
+from discreet.errors import UnsupportedCombinationError, UsageError
 from discreet.evaluate import together
 from naive import together as naive
 
@@ -179,6 +179,21 @@ def test_hidden_values_in_a_local_release() -> None:
     hidden = people.with_columns(age=pl.lit("[1, 4]"), ill=pl.lit("*"))
     both = together(people, [hidden, hidden], quasi_identifiers=["age"], sensitive="ill", privacy="k(4)")
     assert both.passed
+
+
+def test_frequencies_with_a_local_release() -> None:
+    """Three of four rows of one release have a value, one of two of the other: the fewest of both would look even."""
+    people = pl.DataFrame({"age": [1, 1, 1, 1, 2, 3], "ill": ["u", "u", "u", "v", "u", "v"]})
+    skewed = people.with_columns(age=pl.Series(["1"] * 4 + ["[2, 3]"] * 2))
+    overlapping = people.with_columns(age=pl.Series(["[1, 2]", "[1, 3]", "[1, 3]", "[1, 2]", "[1, 3]", "[1, 3]"]))
+    with pytest.raises(UnsupportedCombinationError, match="entropy-l"):
+        together(
+            people,
+            [overlapping, skewed],
+            quasi_identifiers=["age"],
+            sensitive="ill",
+            privacy=["k(2)", "entropy-l(2, ill)"],
+        )
 
 
 def test_people_who_joined_and_left() -> None:

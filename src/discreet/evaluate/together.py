@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.engines import open_source
+from discreet.errors import UnsupportedCombinationError
 from discreet.evaluate.classes import CountedClasses, read_classes
 from discreet.evaluate.inputs import EvaluationInput
 from discreet.evaluate.memberships import (
@@ -227,7 +228,15 @@ def rows_that_fit(
 
     Rows of two releases are about the same person only if they have the same sensitive values. A hidden value may be
     any; rows that could only be the same because one hides its value are not counted, which is on the safe side.
+    Models of how frequent values are cannot be checked so: the fewest rows may be even where those of one are not.
     """
+    for model in models:
+        if not model.superset_closed:
+            raise UnsupportedCombinationError(
+                "A comparison with a local recoding",
+                f"the privacy model {model.name}",
+                "only k and distinct-l can be shown to hold together with it",
+            )
     people = before.sizes.size
     covering = [_covering_rows(release, people) for release in read]
     fewest = np.min(covering, axis=0)
