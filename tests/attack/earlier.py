@@ -29,9 +29,9 @@ Labels = Mapping[int, Hashable]
 def run(seed: int, folder: Path) -> Iterator[Outcome]:
     """Make releases against earlier ones, and audit pairs of releases that were made apart."""
     rng = random.Random(seed)
-    for _ in range(4):
-        before = _people(rng, rng.choice([20, 40, 60]), 0)
-        now = {i: row for i, row in before.items() if rng.random() < rng.choice([1, 1, 0.8])}
+    for _ in range(6):
+        before, share = _people(rng, rng.choice([20, 40, 60]), 0), rng.choice([1, 1, 0.8])
+        now = {i: row for i, row in before.items() if rng.random() < share}
         now |= _people(rng, rng.choice([0, 0, 6, 15]), 100)
         l = rng.choice([1, 2])  # noqa: E741
         privacy = ["k(2)", f"distinct-l({l}, ill)"]
