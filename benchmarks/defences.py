@@ -1,6 +1,6 @@
 """Attacks before and after each defence, and what the defence costs: ``python benchmarks/defences.py [--rows N]``.
 
-The output are the tables of SECURITY.md; ``--only padding`` and ``--only against`` make the smaller ones. Adult is
+The output are the tables of SECURITY.md; ``--only`` makes one of the smaller ones. Adult is
 found as by the other benchmarks; the sample is made here. A third of the people are held back as control group.
 """
 
@@ -23,6 +23,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 ADULT = ["age", "workclass", "education", "marital-status", "race", "sex"]
 SAMPLE = ["birth_date", "sex", "education", "marital_status", "children"]
+RANGES = ("age", "birth_date", "children")
 DEFENCES = {
     "full-domain": [
         ("full-domain", "auto"),
@@ -70,9 +71,10 @@ def main() -> None:
     """Print the table as Markdown."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=20_000)
-    parser.add_argument("--only", choices=["defences", "padding", "against"], default="defences")
+    parser.add_argument("--only", choices=["defences", "padding", "hierarchies", "against"], default="defences")
     given = parser.parse_args()
-    {"defences": defences, "padding": padding, "against": against}[given.only](given.rows)
+    made = {"defences": defences, "padding": padding, "hierarchies": hierarchies, "against": against}
+    made[given.only](given.rows)
 
 
 def defences(rows: int) -> None:
@@ -115,6 +117,20 @@ def padding(rows: int) -> None:
             print(f"| {table.name} | {promised} | {searched} | `{scheme}` | {more} | {' | '.join(cells)} |", flush=True)
 
 
+def hierarchies(rows: int) -> None:
+    """Print local releases that show numbers by hierarchies of fixed ranges, compared with the shortest ranges."""
+    shown = ("downcoding", "refinement", "singling-out")
+    print(f"| table | k | scheme | loss | {' | '.join(shown)} |")
+    print(f"|---|---|---|---|{'---|' * len(shown)}")
+    for table in tables(rows):
+        least = released(table, 5, "local", "auto")
+        fixed = released(table, 5, "local", "auto", fixed=True)
+        report = fixed.attacks(control=table.others, only=list(shown))
+        cells = [figures(report, name) for name in shown]
+        more = f"{fixed.normalized_cost:.2%} ({fixed.cost / least.cost - 1:+.1%})"
+        print(f"| {table.name} | 5 | `local`, all hierarchies given | {more} | {' | '.join(cells)} |", flush=True)
+
+
 def against(rows: int) -> None:
     """Print what two releases of the same people tell together, made apart and made against each other."""
     print("| table | second release | loss | joint classes, smallest | composition | values certain |")
@@ -130,8 +146,16 @@ def against(rows: int) -> None:
             "seed": 1,
         }
         one = dc.anonymize(table.people, cost=f"LM(weights={{{first}: 10}})", **options)
-        for name, earlier in (("by itself", None), ("`against` the first", one)):
-            two = dc.anonymize(table.people, cost=f"LM(weights={{{others[0]}: 10}})", against=earlier, **options)
+        ranges = {n: None if n in RANGES else tree for n, tree in table.trees.items()}
+        global_one = {"cost": f"LM(weights={{{others[0]}: 10}})"}
+        local_one = {"cost": "LM", "scheme": "local", "quasi_identifiers": ranges, "time_limit": 60}
+        for name, earlier, chosen in (
+            ("by itself", (), global_one),
+            ("`against` the first", one, global_one),
+            ("`local`, by itself", (), local_one),
+            ("`local`, `against` the first", one, local_one),
+        ):
+            two = dc.anonymize(table.people, against=earlier, **{**options, **chosen})
             joint = dc.evaluate.together(
                 table.people,
                 [two, one],
@@ -150,11 +174,11 @@ def against(rows: int) -> None:
             print(f"| {table.name} | {name} | {' | '.join(cells)} |", flush=True)
 
 
-def released(table: Table, k: int, scheme: str, solver: str) -> dc.Release:
-    """Make a release; local recoding shows ranges of numbers and dates, and other columns by their trees."""
+def released(table: Table, k: int, scheme: str, solver: str, *, fixed: bool = False) -> dc.Release:
+    """Make a release; local recoding shows numbers and dates as ranges, unless these are ``fixed`` by their trees."""
     trees = dict(table.trees)
-    if scheme.startswith("local"):
-        trees = {name: None if name in ("age", "birth_date", "children") else tree for name, tree in trees.items()}
+    if scheme.startswith("local") and not fixed:
+        trees = {name: None if name in RANGES else tree for name, tree in trees.items()}
     return dc.anonymize(
         table.people,
         quasi_identifiers=trees,

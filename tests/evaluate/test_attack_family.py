@@ -191,6 +191,22 @@ def test_refinement_of_local_ranges() -> None:
     assert not safe.better
 
 
+def test_refinement_of_clusters() -> None:
+    """Where pairs of people are far from all others, the ends of the shortest ranges are the people."""
+    women = [{"age": 20 * pair + end, "sex": "f"} for pair in range(20) for end in (0, 5)]
+    men = [{"age": age, "sex": "m"} for age in range(400) if age % 20 not in (0, 5) for _ in range(2)]
+    table = pl.DataFrame([*women, *men])
+    known: dict[str, object] = {"quasi_identifiers": ["age", "sex"], "privacy": "k(2)"}
+    exact = dc.anonymize(table, scheme="local", cost="LM(weights={sex: 100})", seed=1, **known)
+    found = attacks(table, exact, only="refinement")["refinement"]
+    assert (found.success, found.naive) == (0.5, 0.0)
+    assert found.better
+    low = pl.col("age") // 20 * 20
+    for shown in (pl.format("[{}, {}]", low, low + 19), pl.lit("*")):
+        safe = attacks(table, table.with_columns(age=shown), only="refinement", **known)["refinement"]
+        assert not safe.better
+
+
 def test_singling_out_by_the_ends_of_ranges() -> None:
     table = people(600, 3, 2)
     local = dc.anonymize(

@@ -13,6 +13,7 @@ from click.testing import CliRunner
 
 import discreet as dc
 from discreet.cli import program
+from discreet.errors import UnsupportedCombinationError, UsageError
 from discreet.evaluate import together
 from naive import together as naive
 
@@ -103,6 +104,96 @@ def test_a_local_release_without_the_sensitive_column() -> None:
     )
     assert [check.reached for check in found.checks] == [2, 1]
     assert not found.passed
+
+
+def missing_rows(rng: random.Random, labels: dict[int, tuple[str, str]]) -> set[int]:
+    """Return some people of some classes."""
+    classes: dict[tuple[str, str], list[int]] = {}
+    for person, label in labels.items():
+        classes.setdefault(label, []).append(person)
+    chosen = [each for each in classes.values() if rng.random() < 0.5]
+    return {person for each in chosen for person in rng.sample(each, rng.randrange(len(each) + 1))}
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_rows_that_are_missing_from_classes(seed: int) -> None:
+    """Nothing is said to be kept that is broken for the people who are really in both releases, or in one."""
+    rng = random.Random(seed)
+    rows = {
+        i: {"age": rng.randrange(20), "town": rng.choice("abcd"[: rng.choice([1, 4])]), "ill": rng.choice("uvw")}
+        for i in range(rng.choice([12, 20, 40]))
+    }
+    labels, tables = [], []
+    for release in range(2):
+        levels = (rng.choice([1, 2]), rng.randrange(3))
+        label = {i: shown(row, levels) for i, row in rows.items()}
+        gone = missing_rows(rng, label) if release == 0 or rng.random() < 0.5 else set()
+        labels.append({i: each for i, each in label.items() if i not in gone})
+        tables.append([{"age": a, "town": t, "ill": rows[i]["ill"]} for i, (a, t) in labels[-1].items()])
+    if not all(tables):
+        return
+    found = together(
+        pl.DataFrame(list(rows.values())),
+        [pl.DataFrame(each) for each in tables],
+        quasi_identifiers=COLUMNS,
+        sensitive=["ill"],
+        privacy="k(3)",
+    )
+    groups = Counter((labels[0].get(i), labels[1].get(i)) for i in rows if i in labels[0] or i in labels[1])
+    if len(tables[0]) == len(rows):
+        assert found.passed <= (min(groups.values()) >= 3)
+    elif found.passed:
+        assert min(groups.values()) >= 3
+        assert (found.classes, found.smallest) == (len(groups), min(groups.values()))
+
+
+def test_rows_that_are_missing_from_one_class() -> None:
+    """Eight of ten people of a class are released, and six of the ten were before: as few as four may be in both."""
+    people = pl.DataFrame({"age": range(20, 30), "ill": ["u", "v"] * 5})
+    by_decade = people.with_columns(age=pl.lit("[20, 30)"))
+    known = {"quasi_identifiers": {"age": "intervals(10)"}, "sensitive": ["ill"], "privacy": "k(2)"}
+    some, others = by_decade.head(8), by_decade.tail(6)
+    both = together(people, [some, others], **known)
+    assert "nobody can tell who is in both" in both.broken[0]
+    all_of_them = together(people, [some, by_decade], **known)
+    assert (all_of_them.passed, all_of_them.smallest) == (True, 2)
+    by_five = by_decade.with_columns(age=pl.Series(["[20, 25)"] * 5 + ["[25, 30)"] * 5))
+    known["quasi_identifiers"] = {"age": "intervals(5, 10)"}
+    assert (
+        "in several classes of other release 1: nobody can tell whose"
+        in together(people, [some, by_five], **known).broken[0]
+    )
+    with pytest.raises(UsageError, match="name the table it was made from"):
+        together(people.head(5), [by_decade, by_decade], **known)
+
+
+def test_hidden_values_in_a_local_release() -> None:
+    """A row whose value is hidden may be anybody's: who fits no other row is not left out of the count."""
+    people = pl.DataFrame({"age": [1, 2, 3, 4], "ill": ["u", "v", "w", "u"]})
+    one = people.with_columns(age=pl.Series(["[1, 2]", "[1, 2]", "[3, 4]", "[3, 4]"]))
+    two = people.with_columns(
+        age=pl.Series(["[1, 1]", "[2, 3]", "[2, 4]", "[2, 4]"]), ill=pl.Series(["*", "v", "w", "u"])
+    )
+    found = together(people, [one, two], quasi_identifiers=["age"], sensitive="ill", privacy="k(2)")
+    assert (found.passed, found.smallest) == (False, 0)
+    hidden = people.with_columns(age=pl.lit("[1, 4]"), ill=pl.lit("*"))
+    both = together(people, [hidden, hidden], quasi_identifiers=["age"], sensitive="ill", privacy="k(4)")
+    assert both.passed
+
+
+def test_frequencies_with_a_local_release() -> None:
+    """Three of four rows of one release have a value, one of two of the other: the fewest of both would look even."""
+    people = pl.DataFrame({"age": [1, 1, 1, 1, 2, 3], "ill": ["u", "u", "u", "v", "u", "v"]})
+    skewed = people.with_columns(age=pl.Series(["1"] * 4 + ["[2, 3]"] * 2))
+    overlapping = people.with_columns(age=pl.Series(["[1, 2]", "[1, 3]", "[1, 3]", "[1, 2]", "[1, 3]", "[1, 3]"]))
+    with pytest.raises(UnsupportedCombinationError, match="entropy-l"):
+        together(
+            people,
+            [overlapping, skewed],
+            quasi_identifiers=["age"],
+            sensitive="ill",
+            privacy=["k(2)", "entropy-l(2, ill)"],
+        )
 
 
 def test_people_who_joined_and_left() -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Hashable, Mapping
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from discreet.cli import program
 from discreet.errors import InfeasibleError, OutputError, UnsupportedCombinationError, UsageError
 from discreet.evaluate import together
 from naive import together as naive
+from naive.schemes import set_partitions
 
 TOWNS = {"x": ["a", "b"], "y": ["c", "d"]}
 COLUMNS: dict[str, Any] = {"age": "intervals(4, 8, 16)", "town": dc.groups(TOWNS)}
@@ -186,6 +188,98 @@ def test_the_composition_attack_before_and_after() -> None:
     assert not release.attacks(**options)["composition"].better
 
 
+LOCAL: list[dict[str, Any]] = [COLUMNS, {**COLUMNS, "age": None}, {"age": None, "town": None}]
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_a_local_recoding(seed: int) -> None:
+    """Nobody is among too few for somebody who knows which group of the local recoding everybody is in."""
+    rng = random.Random(400 + seed)
+    first = people(rng, rng.choice([16, 30, 60]))
+    levels = {"age": rng.randrange(1, 4), "town": rng.randrange(3)}
+    shown_earlier = shown_by(levels)
+    new, earlier = dict(first), dict(first)
+    if seed % 4 == 1:  # small classes were suppressed then
+        sizes = naive.groups(first, first, shown_earlier, shown_earlier)
+        earlier = {i: row for i, row in first.items() if len(sizes[(shown_earlier(row),) * 2]) >= 3}
+    elif seed % 4 == 2:
+        new |= people(rng, rng.choice([2, 8, 20]), first=100)
+    elif seed % 4 == 3:
+        new = {i: row for i, row in first.items() if rng.random() < 0.8}
+    if not earlier or naive.replaced(new, earlier, shown_earlier, "ill"):
+        return
+    k, l = rng.choice([(2, 1), (2, 2), (3, 2)])  # noqa: E741
+    options: dict[str, Any] = {
+        "quasi_identifiers": rng.choice(LOCAL),
+        "sensitive": ["ill"],
+        "keep": ["number"],
+        "privacy": [f"k({k})", f"distinct-l({l}, ill)"],
+        "suppression": rng.choice(["none", "budget(20%)", "class-records"]),
+        "cost": rng.choice(["LM", "NCP"]),
+        "scheme": "local",
+        "seed": 1,
+    }
+    if options["quasi_identifiers"] is LOCAL[2] and (levels["town"] or len(new) < len(earlier)):
+        options["quasi_identifiers"] = LOCAL[1]  # the earlier release has labels that only the hierarchy explains
+    frame = table(new).with_columns(number=pl.Series(list(new)))
+    try:
+        release = dc.anonymize(frame, against=released(earlier, levels), **options)
+    except InfeasibleError:
+        everybody = naive.groups(new, earlier, lambda row: 0, shown_earlier)
+        assert not naive.keeps(everybody, k, l, "ill")
+        return
+    alone = dc.anonymize(frame, **options)
+    assert alone.lower_bound - 1e-9 <= release.lower_bound <= release.cost
+    labels = {n: (age, town) for age, town, n in release.frame.select("age", "town", "number").iter_rows()}
+    numbers = {id(row): i for i, row in new.items()}
+    found = naive.groups(new, earlier, lambda row: labels.get(numbers[id(row)]), shown_earlier)
+    assert naive.keeps(found, k, l, "ill")
+    checked = together(
+        frame,
+        [release, released(earlier, levels)],
+        quasi_identifiers=options["quasi_identifiers"],
+        sensitive=["ill"],
+        privacy=options["privacy"],
+    )
+    assert checked.passed
+
+
+def least_loss(rows: Sequence[Mapping[str, Any]], earlier: Sequence[Hashable], k: int) -> float:
+    """Return the least LM of all groupings whose groups, as earlier classes divide them, have k rows each."""
+    ages = sorted({row["age"] for row in rows})
+    best = float("inf")
+    for groups in set_partitions(range(len(rows))):
+        parts = [Counter(earlier[i] for i in group) for group in groups]
+        if all(size >= k for part in parts for size in part.values()):
+            cost = 0.0
+            for group in groups:
+                here, towns = [ages.index(rows[i]["age"]) for i in group], {rows[i]["town"] for i in group}
+                under = 1 if len(towns) == 1 else 2 if towns in ({"a", "b"}, {"c", "d"}) else 4
+                cost += len(group) * ((max(here) - min(here)) / max(len(ages) - 1, 1) + (under - 1) / 3)
+            best = min(best, cost)
+    return best
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_the_bound_of_a_local_recoding(seed: int) -> None:
+    """Compared with all groupings of few rows: the bound holds, and the release is nearly the best."""
+    rng = random.Random(500 + seed)
+    rows = people(rng, 8)
+    levels = {"age": rng.randrange(2, 4), "town": rng.randrange(1, 3)}
+    shown = shown_by(levels)
+    best = least_loss(list(rows.values()), [shown(row) for row in rows.values()], 2)
+    options: dict[str, Any] = {"privacy": "k(2)", "scheme": "local", "cost": "LM", "seed": 1}
+    columns = {**COLUMNS, "age": None}
+    frame = table(rows)
+    if best == float("inf"):
+        with pytest.raises(InfeasibleError):
+            dc.anonymize(frame, quasi_identifiers=columns, keep=["ill"], against=released(rows, levels), **options)
+        return
+    release = dc.anonymize(frame, quasi_identifiers=columns, keep=["ill"], against=released(rows, levels), **options)
+    assert release.lower_bound <= best + 1e-9
+    assert best - 1e-9 <= release.cost <= 1.2 * best + 1e-9
+
+
 AGE_ALONE: dict[str, Any] = {"privacy": "k(5)", "min_levels": {"town": 2}}
 """A release that shows ages and no towns."""
 
@@ -248,7 +342,9 @@ def test_what_is_written_is_compared_again(tmp_path: Path, monkeypatch: pytest.M
 @pytest.mark.parametrize(
     ("options", "named"),
     [
-        ({"scheme": "local"}, "the scheme local"),
+        ({"scheme": "local", "cost": "DM"}, "the cost DM"),
+        ({"scheme": "local(show=mean)", "cost": "SSE"}, "one value shown for a group"),
+        ({"scheme": "local", "privacy": "entropy-l(2, ill)"}, "entropy-l"),
         ({"suppression": "violating-records"}, "violating-records"),
         ({"privacy": "average-risk(0.2)"}, "average-risk"),
     ],
@@ -295,6 +391,19 @@ def test_the_ledger_does_not_warn_of_releases_that_were_considered(tmp_path: Pat
     assert not any("RELEASED BEFORE" in note for note in third.notes)
     one = dc.anonymize(tmp_path / "people.csv", output=tmp_path / "4.csv", against=both[:1], cost="NCP", **options)
     assert any("RELEASED BEFORE" in note for note in one.notes)
+
+
+@pytest.mark.parametrize("scheme", ["full-domain", "subtree", "local"])
+def test_people_who_were_suppressed_before(scheme: str) -> None:
+    """One person is alone and was left out before: the new release may leave the person out as well."""
+    rows = {i: {"age": i % 4, "town": "a", "ill": "uv"[i % 2]} for i in range(8)}
+    rows[9] = {"age": 15, "town": "d", "ill": "w"}
+    first = make(rows, suppression="budget(1)")
+    assert first.suppressed == 1
+    again = make(rows, suppression="budget(1)", against=first, scheme=scheme)
+    assert again.suppressed == 1
+    with pytest.raises(InfeasibleError, match="in the release and not in earlier release 1: reached 1"):
+        make(rows, against=first, scheme=scheme)
 
 
 def test_dry_run_says_what_breaks(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
 from fractions import Fraction
 from math import ceil, comb, exp, floor
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 import discreet as dc
 from discreet.errors import UnsupportedCombinationError, UsageError
 from discreet.pipeline.sampling import draw_rows
-from discreet.problem.privacy.differential_privacy import delta_of, least_k
+from discreet.problem.privacy.differential_privacy import DifferentialPrivacy, delta_of, least_k
 
 PAIRS = {
     (2.0, 1e-5): 113,
@@ -62,6 +63,50 @@ def test_k_by_brute_force(epsilon: float, delta: float) -> None:
 def test_delta_by_exact_sums(epsilon: float) -> None:
     for k in (1, 2, 5, 9):
         assert delta_of(k, epsilon) == pytest.approx(brute_delta(k, epsilon, 60), rel=1e-9)
+
+
+def precise_tail(n: int, epsilon: str) -> Decimal:
+    """The probability that more than γn of n rows are drawn, with 50 digits."""
+    e = Decimal(epsilon).exp()
+    beta = 1 - 1 / e
+    first = int((n * (e - 1 + beta) / e).to_integral_value(ROUND_FLOOR)) + 1
+    return sum((comb(n, j) * beta**j * (1 - beta) ** (n - j) for j in range(first, n + 1)), Decimal(0))
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "upto"),
+    [("0.25", "1e-6", 300), ("1", "1e-6", 200), ("2", "1e-5", 250), ("3", "1e-12", 700), ("4", "1e-3", 450)],
+)
+def test_k_with_many_digits(epsilon: str, delta: str, upto: int) -> None:
+    """Neither a small δ nor an ε far from 1 leads to a class of a row too few; all n up to a large one are tried."""
+    with localcontext() as context:
+        context.prec = 50
+        k = least_k(float(epsilon), float(delta))
+        gamma = 1 - (-2 * Decimal(epsilon)).exp()
+        first, before = (max(int((x / gamma - 1).to_integral_value(ROUND_CEILING)), 1) for x in (k, k - 1))
+        largest = max(precise_tail(n, epsilon) for n in range(first, upto))
+        assert largest <= Decimal(delta) < max(largest, *(precise_tail(n, epsilon) for n in range(before, first + 1)))
+        assert delta_of(k, float(epsilon)) == pytest.approx(float(largest), rel=1e-9)
+        drawn = DifferentialPrivacy(float(epsilon), float(delta)).sampling
+        assert Decimal(drawn) == pytest.approx(1 - (-Decimal(epsilon)).exp(), rel=Decimal("1e-15"))
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), PAIRS)
+def test_k_of_the_code_of_arx(epsilon: float, delta: float) -> None:
+    """ARX raises k once more after the first that suffices."""
+    k, found = 1, float("inf")
+    while not found < delta:
+        found = delta_of(k, epsilon)
+        k += 1
+    assert k == PAIRS[epsilon, delta] + 1 == least_k(epsilon, delta) + 1
+
+
+def test_large_epsilon() -> None:
+    """Nearly all rows are drawn, and classes have to be large; too large ones are refused, without a long search."""
+    assert [least_k(epsilon, 1e-6) for epsilon in (4.0, 5.0, 10.0)] == [748, 2044, 304300]
+    for epsilon in (12.0, 20.0):
+        with pytest.raises(UsageError, match="more than a million rows"):
+            least_k(epsilon, 1e-6)
 
 
 def test_delta_falls_with_k() -> None:

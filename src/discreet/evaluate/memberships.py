@@ -34,6 +34,7 @@ __all__ = [
     "ReleasedRows",
     "codes_in",
     "join",
+    "made_from",
     "membership",
     "read_release",
     "values_that_fit",
@@ -152,6 +153,24 @@ def membership(table: CountedClasses, release: ReadRelease, *, of_table: bool = 
     return Membership(labels, stays, changed, left)
 
 
+def made_from(table: CountedClasses, release: ReadRelease) -> Membership:
+    """Find who of a table is in which class of a release that was made from it.
+
+    All people of a class are in the release if it has as many rows. If rows are missing from a class that is otherwise
+    released, nobody can tell whose: the class has then changed, as if they had joined since.
+    """
+    everybody = membership(table, release, of_table=True)
+    covered = np.zeros(everybody.changed.size, dtype=np.int64)
+    member = everybody.label >= 0
+    np.add.at(covered, everybody.label[member], table.sizes[member])
+    if (covered < release.classes.sizes).any():
+        raise UsageError(
+            "The release has more rows with some quasi-identifiers than the original table has people who fit them; "
+            "name the table it was made from."
+        )
+    return everybody if np.array_equal(covered, release.classes.sizes) else membership(table, release)
+
+
 def _labels(candidates: Candidates) -> tuple[IntArray, int]:
     """Return a label for each class of the table and the number of labels: the released class that covers it.
 
@@ -218,15 +237,20 @@ class JointGroups:
     """(group, release) the class of the group in each release; -1 if it is not in that release."""
     divided: int
     """Classes that people joined or left and that another release divides: nobody can tell into which groups."""
+    changing: int | None = None
+    """The release that people joined or left, if any."""
+    changed_too: bool = False
+    """Whether people joined or left a further release, which is not taken into account."""
 
 
 def join(table: CountedClasses, memberships: Sequence[Membership]) -> JointGroups:
-    """Return the groups that releases distinguish together; people may have joined or left one of them at most.
+    """Return the groups that releases distinguish together; people should have joined or left one of them at most.
 
     Those who are in no release are in no group.
     """
     labels = np.stack([each.label for each in memberships], axis=1)
-    changing = next((i for i, each in enumerate(memberships) if not each.same_people), None)
+    several = [i for i, each in enumerate(memberships) if not each.same_people]
+    changing = several[0] if several else None
     entries = np.arange(table.group.size)
     parts: list[tuple[IntArray, IntArray, IntArray]] = [(labels[table.group], entries, table.count)]
     divided = 0
@@ -267,7 +291,7 @@ def join(table: CountedClasses, memberships: Sequence[Membership]) -> JointGroup
         count=count.astype(np.int64),
         secret={name: codes[kept][order] for name, codes in secret.items()},
     )
-    return JointGroups(classes, keys[order][first], divided)
+    return JointGroups(classes, keys[order][first], divided, changing, changed_too=len(several) > 1)
 
 
 def _divided(labels: IntArray, changing: int, changed: NDArray[np.bool_]) -> int:

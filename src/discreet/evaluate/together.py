@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.engines import open_source
+from discreet.errors import UnsupportedCombinationError
 from discreet.evaluate.classes import CountedClasses, read_classes
 from discreet.evaluate.inputs import EvaluationInput
 from discreet.evaluate.memberships import (
@@ -17,6 +18,7 @@ from discreet.evaluate.memberships import (
     Membership,
     ReadRelease,
     join,
+    made_from,
     membership,
     read_release,
     values_that_fit,
@@ -25,7 +27,7 @@ from discreet.evaluate.sensitive import SensitiveColumn, sensitive_groups
 from discreet.problem import PRIVACY, Groups, PrivacyModel
 from discreet.runtime.plurals import amount
 
-__all__ = ["JointCheck", "Together", "check_groups", "together"]
+__all__ = ["JointCheck", "Together", "check_groups", "keeps_promises", "rows_that_fit", "together"]
 
 EVERYBODY = "knows everybody's quasi-identifiers and can tell which rows of two releases are about the same person"
 ONE_PERSON = "knows the quasi-identifiers of the person, and that the person is in all releases"
@@ -117,7 +119,7 @@ def together(
     read = [read_release(before, table, given.hierarchies, given.types) for table in releases]
     if any(release.overlapping for release in read):
         return rows_that_fit(before, read, models, given, original)
-    members = [membership(before, release, of_table=number == 0) for number, release in enumerate(read)]
+    members = [made_from(before, read[0]), *(membership(before, release) for release in read[1:])]
     return check_groups(before, members, models, given, original)
 
 
@@ -130,7 +132,8 @@ def check_groups(
 ) -> Together:
     """Check promises for the groups that releases distinguish together; the first release was made from the table.
 
-    If people joined or left, the first release is compared with each of the others by itself.
+    If people joined or left, the first release is compared with each of the others by itself. If rows are missing from
+    its own classes, that is known of it alone: no promise can then be shown to hold with a release that changed too.
     """
     same = all(each.same_people for each in members)
     groups = [join(before, members)] if same else [join(before, [members[0], each]) for each in members[1:]]
@@ -150,12 +153,37 @@ def check_groups(
     )
 
 
+def keeps_promises(
+    before: CountedClasses,
+    members: Sequence[Membership],
+    models: Sequence[PrivacyModel],
+    given: EvaluationInput,
+    original: Any,
+) -> bool:
+    """Return whether the people of the first release keep the promises, as releases distinguish them together."""
+    groups = join(before, members)
+    some = _some(groups.classes, groups.labels[:, 0] >= 0)
+    return all(_check(model, some, given, original).passed for model in models)
+
+
 def _broken(
     groups: JointGroups, number: int, models: Sequence[PrivacyModel], given: EvaluationInput, original: Any
 ) -> Iterator[str]:
     """Yield what breaks promises."""
     earlier = "the other releases" if groups.labels.shape[1] > 2 else f"other release {number}"
-    if groups.divided:
+    if groups.changing == 0:
+        if groups.divided:
+            yield (
+                f"Rows are missing from {amount(groups.divided, 'class', 'classes')} of the release, whose people are "
+                f"in several classes of {earlier}: nobody can tell whose, so that no promise can be shown to hold for "
+                "them."
+            )
+        if groups.changed_too:
+            yield (
+                f"Rows are missing from classes of the release, and people joined or left classes of {earlier}: nobody "
+                "can tell who is in both, so that no promise can be shown to hold."
+            )
+    elif groups.divided:
         yield (
             f"People joined or left {amount(groups.divided, 'class', 'classes')} of {earlier} that the release "
             "divides: nobody can tell into which parts, so that no promise can be shown to hold for them."
@@ -198,22 +226,36 @@ def rows_that_fit(
 ) -> Together:
     """Check promises for the rows that a person may have in every release, where one is a local recoding.
 
-    Rows of two releases are about the same person only if they have the same sensitive values.
+    Rows of two releases are about the same person only if they have the same sensitive values. A hidden value may be
+    any; rows that could only be the same because one hides its value are not counted, which is on the safe side.
+    Models of how frequent values are cannot be checked so: the fewest rows may be even where those of one are not.
     """
+    for model in models:
+        if not model.superset_closed:
+            raise UnsupportedCombinationError(
+                "A comparison with a local recoding",
+                f"the privacy model {model.name}",
+                "only k and distinct-l can be shown to hold together with it",
+            )
     people = before.sizes.size
-    fewest = np.min([_covering_rows(release, people) for release in read], axis=0)
+    covering = [_covering_rows(release, people) for release in read]
+    fewest = np.min(covering, axis=0)
+    seen = fewest > 0
     counts: dict[str, NDArray[np.int64]] = {}
     for name in given.secrets:
-        showing = [release for release in read if name in release.classes.secret]
-        counts[name] = np.min([values_that_fit(before, release, name) for release in showing], axis=0)
+        showing = [number for number, release in enumerate(read) if name in release.classes.secret]
+        fitting = [values_that_fit(before, read[number], name) for number in showing]
+        hidden = [covering[number] - known.sum(axis=1) for number, known in zip(showing, fitting, strict=True)]
+        counts[name] = np.min(fitting, axis=0)
         if len(showing) > 1:
-            fewest = np.minimum(fewest, counts[name].sum(axis=1))
-    seen = fewest > 0
+            fewest = np.minimum(fewest, counts[name].sum(axis=1) + np.min(hidden, axis=0))
+            possible = [known + some[:, np.newaxis] for known, some in zip(fitting, hidden, strict=True)]
+            seen &= (np.min(possible, axis=0) > 0).any(axis=1) | (np.min(hidden, axis=0) > 0)
     checks = []
     for model in models:
         column = getattr(model, "attribute", None) if model.looks_at_sensitive else None
-        fitting = _fitting(before, fewest[seen], column, None if column is None else counts[column][seen])
-        checks.append(_check(model, fitting, given, original))
+        people_seen = _fitting(before, fewest[seen], column, None if column is None else counts[column][seen])
+        checks.append(_check(model, people_seen, given, original))
     return Together(
         releases=len(read),
         people=int(before.sizes[seen].sum()),

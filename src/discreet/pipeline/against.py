@@ -13,14 +13,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from discreet.counts import CountTable, Histogram, IntArray
 from discreet.engines import exactly, open_source
 from discreet.errors import Argument, AuditError, InfeasibleError, UnsupportedCombinationError, UsageError
 from discreet.evaluate.classes import CountedClasses, read_classes
 from discreet.evaluate.inputs import EvaluationInput
-from discreet.evaluate.memberships import Membership, ReleasedRows, membership, read_release
-from discreet.evaluate.together import Together, check_groups
+from discreet.evaluate.memberships import (
+    Membership,
+    ReadRelease,
+    ReleasedRows,
+    made_from,
+    membership,
+    read_release,
+)
+from discreet.evaluate.together import Together, check_groups, keeps_promises, rows_that_fit
+from discreet.pipeline.against_local import divide
 from discreet.pipeline.audit import open_table
 from discreet.problem import PrivacyModel, Problem, Suppression
 from discreet.problem.joint_promise import JointParts, JointPromise
@@ -31,9 +40,9 @@ from discreet.runtime.plurals import amount
 if TYPE_CHECKING:
     from discreet.pipeline.prepare import Prepared
     from discreet.schema import Schema
-    from discreet.solve import Solution
+    from discreet.solve import Budget, Solution
 
-__all__ = ["EarlierReleases", "read_earlier_releases"]
+__all__ = ["EarlierReleases", "is_local", "read_earlier_releases"]
 
 _WAY_OUT = (
     "promise no more than the earlier releases do, wait until more people joined or left, or apply the mapping of the "
@@ -48,18 +57,21 @@ class EarlierReleases:
     people: CountedClasses
     """The table, by its original values."""
     members: tuple[Membership, ...]
+    read: tuple[ReadRelease, ...]
     local: bool
     """Whether one of them is a local recoding: groups are then at least as large as counted."""
     given: EvaluationInput
     data: Any
 
     def require(self, problem: Problem, prepared: Prepared) -> Problem:
-        """Return the problem with joint promises; raise an error if it cannot have any."""
+        """Return the problem with joint promises; raise an error if it cannot have any.
+
+        Local recoding keeps them by the parts of the table that its groups stay inside (:meth:`solve_local`).
+        """
         self._check_parts(problem)
-        everybody = self._of_one_class(np.zeros(self.people.sizes.size, dtype=np.int64))
-        broken = self.check([everybody, *self.members], problem.privacy).broken
-        if broken:
-            raise self._infeasible(broken)
+        self._check_feasible(problem)
+        if is_local(problem):
+            return problem
         tuples = _tuples(self.people, prepared)
         joint: list[JointPromise] = []
         histograms: dict[str, Histogram] = {}
@@ -70,6 +82,64 @@ class EarlierReleases:
                 joint.append(JointPromise(model, parts, name))
         table = replace(problem.table, sensitive={**problem.table.sensitive, **histograms})
         return replace(problem, table=table, whole=table, privacy=(*problem.privacy, *joint))
+
+    def _check_feasible(self, problem: Problem) -> None:
+        """Raise an InfeasibleError if not even all people in one class keep the promises.
+
+        Those who are in no earlier release may be left out, if so many may be.
+        """
+        everybody = np.zeros(self.people.sizes.size, dtype=np.int64)
+        broken = self.check([self._of_one_class(everybody), *self.members], problem.privacy).broken
+        if broken and problem.limit:
+            absent = np.logical_and.reduce([each.label < 0 for each in self.members])
+            some = self.people.sizes[absent].sum() <= problem.limit or not problem.superset_closed
+            fewer = self._of_one_class(np.where(absent, -1, everybody))
+            if some and absent.any() and not absent.all():
+                broken = self.check([fewer, *self.members], problem.privacy).broken
+        if broken:
+            raise self._infeasible(broken)
+
+    def solve_local(
+        self, problem: Problem, prepared: Prepared, solve: Callable[[Problem], Solution], budget: Budget
+    ) -> Solution:
+        """Return a local recoding whose groups keep the promises together with the earlier releases."""
+        from discreet.solve.local.divided import TablePart, solve_divided
+
+        self.require(problem, prepared)
+        of_tuples, of_classes, points = _points(self.people, prepared)
+        absent = np.logical_and.reduce([each.label < 0 for each in self.members])
+        found = divide(
+            self.people,
+            of_classes,
+            self.members,
+            lambda part: self._broken_parts(part, of_classes >= 0, problem.privacy),
+            may_go=int(self.people.sizes[absent & (of_classes >= 0)].sum()) <= problem.limit,
+        )
+        part_of_point = np.full(points, -1, dtype=np.int64)
+        part_of_point[of_classes[of_classes >= 0]] = found.part[of_classes >= 0]
+        part = part_of_point[of_tuples]
+        parts = []
+        for number in range(found.whole.size):
+            tuples, outside = np.flatnonzero(part == number), number == found.outside
+            if outside and found.too_few:
+                parts.append(TablePart(tuples, "suppressed"))
+            elif tuples.size:
+                parts.append(TablePart(tuples, "one group" if found.whole[number] else "groups", may_go=outside))
+        return solve_divided(problem, parts, solve, budget, additive=len(self._compared()) == 1)
+
+    def _broken_parts(
+        self, part: IntArray, released: NDArray[np.bool_], models: Sequence[PrivacyModel]
+    ) -> NDArray[np.bool_]:
+        """Return which parts of the table break a promise, given those of its classes that may be released."""
+        broken = np.zeros(int(part.max()) + 1, dtype=np.bool_)
+        part = np.where(released, part, -1)
+        if self.check([self._of_one_class(part), *self.members], models).passed:
+            return broken
+        for number in range(broken.size):
+            alone = self._of_one_class(np.where(part == number, number, -1))
+            for members in self._compared():
+                broken[number] |= not keeps_promises(self.people, [alone, *members], models, self.given, self.data)
+        return broken
 
     def holds(self, problem: Problem, solution: Solution, prepared: Prepared) -> bool:
         """Return whether a solution keeps the promises for people whom it suppresses, too."""
@@ -87,20 +157,27 @@ class EarlierReleases:
         """Check promises for the groups that releases distinguish together; the first release is the new one."""
         return check_groups(self.people, members, models, self.given, self.data)
 
-    def checker(
-        self, models: Sequence[PrivacyModel], hierarchies: Callable[[], Mapping[str, Any]]
-    ) -> Callable[[Any], Together]:
+    def checker(self, problem: Problem, hierarchies: Callable[[], Mapping[str, Any]]) -> Callable[[Any], Together]:
         """Return a function that compares what was written with the earlier releases, and raises an AuditError."""
+        models, local = problem.privacy, is_local(problem)
 
         def compare(written: Any) -> Together:
-            names = {f"q{i}": name for i, name in enumerate(self.people.columns)}
-            shown = open_table(written, wanted=list(names.values())).groups(names).drop("rows").rename(names)
-            read = read_release(self.people, shown, hierarchies(), self.given.types)
-            found = self.check([membership(self.people, read, of_table=True), *self.members], models)
+            columns = [*self.people.columns, *(self.given.secrets if local else ())]
+            names = {f"c{i}": name for i, name in enumerate(columns)}
+            shown = open_table(written, wanted=columns).groups(names).rename(names)
+            if local:  # how many rows show something matters too
+                shown = shown[np.repeat(np.arange(shown.height), shown["rows"].to_numpy())]
+            read = read_release(self.people, shown.drop("rows"), hierarchies(), self.given.types)
+            if read.overlapping:
+                found = rows_that_fit(self.people, [read, *self.read], models, self.given, self.data)
+            else:
+                own = made_from(self.people, read) if local else membership(self.people, read, of_table=True)
+                found = self.check([own, *self.members], models)
             if not found.passed:
+                kept = [f"{check.model} reached {check.reached:g}." for check in found.checks if not check.passed]
                 raise AuditError(
-                    f"Together with the earlier releases, promises are broken. {' '.join(found.broken)} Nothing was "
-                    "released; please report this."
+                    f"Together with the earlier releases, promises are broken. {' '.join(found.broken or kept)} "
+                    "Nothing was released; please report this."
                 )
             return found
 
@@ -138,10 +215,9 @@ class EarlierReleases:
 
     def _check_parts(self, problem: Problem) -> None:
         """Refuse schemes, suppression and models for which it is not known what releases tell together."""
-        if not all(scheme.is_global for scheme in problem.schemes):
-            raise UnsupportedCombinationError(
-                "The option against", "the scheme local", "choose a scheme that recodes equal values alike, as subtree"
-            )
+        local = is_local(problem)
+        if local:
+            _check_local(problem)
         kind = problem.suppression
         if not kind.whole_classes or kind.hides_values or problem.kept is not None:
             raise UnsupportedCombinationError(
@@ -152,7 +228,7 @@ class EarlierReleases:
                 raise UnsupportedCombinationError(
                     "The option against", f"the privacy model {model.name}", "choose one that looks at classes alone"
                 )
-            if self.local and not model.superset_closed:
+            if (local or self.local) and not model.superset_closed:
                 raise UnsupportedCombinationError(
                     "The option against with a local recoding",
                     f"the privacy model {model.name}",
@@ -199,6 +275,24 @@ class EarlierReleases:
         )
 
 
+def is_local(problem: Problem) -> bool:
+    """Return whether equal values may be recoded differently."""
+    return not all(scheme.is_global for scheme in problem.schemes)
+
+
+def _check_local(problem: Problem) -> None:
+    """Refuse local recodings that cannot be searched part by part."""
+    from discreet.solve.local.general import is_compiled
+
+    option = "The option against with the scheme local"
+    if any(scheme.shows != "cover" for scheme in problem.schemes):
+        raise UnsupportedCombinationError(option, "one value shown for a group", "leave show out")
+    if not is_compiled(problem):
+        raise UnsupportedCombinationError(
+            option, f"the cost {problem.cost.name}", "choose LM, NCP or precision, without limits on levels"
+        )
+
+
 def read_earlier_releases(prepared: Prepared) -> EarlierReleases | None:
     """Read the earlier releases of a job; None if there are none."""
     settings, schema = prepared.settings, prepared.schema
@@ -219,6 +313,7 @@ def read_earlier_releases(prepared: Prepared) -> EarlierReleases | None:
     return EarlierReleases(
         people=people,
         members=tuple(membership(people, release) for release in read),
+        read=tuple(read),
         local=any(release.overlapping for release in read),
         given=given,
         data=settings.data,
@@ -242,8 +337,11 @@ def _check_roles(table: Any, schema: Schema) -> None:
         )
 
 
-def _tuples(people: CountedClasses, prepared: Prepared) -> IntArray:
-    """Return the tuple of the count table of each class of the table; -1 if its rows are left out."""
+def _points(people: CountedClasses, prepared: Prepared) -> tuple[IntArray, IntArray, int]:
+    """Number the quasi-identifiers of the tuples of the count table, and of the classes of the table.
+
+    A class whose rows are left out has the number -1. The last is how many there are.
+    """
     table, domains = prepared.counted.table, prepared.counted.domains
     leaves = [
         _codes(people.values[name], domains[name].values, domains[name].codes)[codes]
@@ -255,11 +353,17 @@ def _tuples(people: CountedClasses, prepared: Prepared) -> IntArray:
         for own, each, attribute in zip(table.codes, leaves, table.attributes, strict=True)
     ]
     number, distinct = numbered(table.tuples + int(known.sum()), columns)
+    of_classes = np.full(known.size, -1, dtype=np.int64)
+    of_classes[known] = number[table.tuples :]
+    return number[: table.tuples], of_classes, distinct
+
+
+def _tuples(people: CountedClasses, prepared: Prepared) -> IntArray:
+    """Return the tuple of the count table of each class of the table; -1 if its rows are left out."""
+    of_tuples, of_classes, distinct = _points(people, prepared)
     index = np.full(distinct, -1, dtype=np.int64)
-    index[number[: table.tuples]] = np.arange(table.tuples)
-    found = np.full(known.size, -1, dtype=np.int64)
-    found[known] = index[number[table.tuples :]]
-    return found
+    index[of_tuples] = np.arange(of_tuples.size)
+    return np.where(of_classes < 0, -1, index[of_classes])
 
 
 def _value_codes(people: CountedClasses, model: PrivacyModel, prepared: Prepared) -> IntArray:

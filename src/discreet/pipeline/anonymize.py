@@ -108,7 +108,7 @@ def anonymize(
         their domains: a hierarchy has to cover them.
     against
         Earlier releases of the same or overlapping people, of any kind (a list, or one): the promises are kept together
-        with each of them, or the job stops and says what breaks. For recodings that treat equal values alike.
+        with each of them, or the job stops and says what breaks.
     keep
         Columns to release unchanged though they could identify people: columns without a role, sensitive columns that
         name people, levels of a pandas index. Without this the job stops at them with an

@@ -77,7 +77,7 @@ def make_release(
     original = OriginalTable.of(prepared, problem, counted.domains, solution, recoding)
     promises = _promises(prepared, problem, solution, counted, recoding)
     if prepared.earlier is not None:
-        promises = replace(promises, together=prepared.earlier.checker(problem.privacy, lambda: original.released_as))
+        promises = replace(promises, together=prepared.earlier.checker(problem, lambda: original.released_as))
     linked = prepared.settings.linked
     tables: dict[str, Any] = {}
     if linked is not None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from discreet.errors import InfeasibleError
-from discreet.pipeline.against import EarlierReleases
+from discreet.pipeline.against import EarlierReleases, is_local
 from discreet.pipeline.infeasible import infeasible
 from discreet.pipeline.prepare import Prepared, build_problem, check_suppression, search_budget
 from discreet.problem import SUPPRESSION, Problem
@@ -39,6 +39,8 @@ def _solve_against(
     If suppressed people would be too few, as they are known from an earlier release, nobody is suppressed. The lower
     bound of the first search still holds, and the result may not be the best.
     """
+    if is_local(problem):
+        return problem, _solve_local(earlier, problem, prepared, progress, budget)
     first = _solve(earlier.require(problem, prepared), prepared, progress, budget)
     if earlier.holds(problem, first, prepared):
         return problem, first
@@ -54,6 +56,24 @@ def _solve_against(
     bound = min(float(first.lower_bound), float(solution.cost))
     status: Status = "optimal" if solution.status == "optimal" and bound >= solution.cost else "feasible"
     return whole, replace(solution, lower_bound=bound, status=status)
+
+
+def _solve_local(
+    earlier: EarlierReleases, problem: Problem, prepared: Prepared, progress: ProgressCallback | None, budget: Budget
+) -> Solution:
+    """Search for a local recoding part by part, within one time limit."""
+    from discreet.solve import choose_solver
+
+    settings = prepared.settings
+    budget = search_budget(budget, settings.time_limit)
+    budget.seed, budget.threads = settings.seed, settings.threads
+    solution = earlier.solve_local(
+        problem, prepared, lambda part: choose_solver(part, settings.solver).solve(part, budget), budget
+    )
+    if progress is not None:
+        for state in solution.trace:
+            progress(state)
+    return solution
 
 
 def _solve(problem: Problem, prepared: Prepared, progress: ProgressCallback | None, budget: Budget) -> Solution:

@@ -110,7 +110,10 @@ def least_k(epsilon: float, delta: float) -> int:
     while delta_of(high, epsilon) > delta:
         low, high = high, 2 * high
         if high > _LARGEST_K:
-            raise UsageError("An epsilon that small needs classes of more than a million rows; choose a larger one.")
+            raise UsageError(
+                "Such an epsilon and delta need classes of more than a million rows; choose an epsilon nearer to 1, or "
+                "a larger delta."
+            )
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if delta_of(middle, epsilon) > delta else (low, middle)
@@ -121,18 +124,23 @@ def least_k(epsilon: float, delta: float) -> int:
 def delta_of(k: int, epsilon: float) -> float:
     """Return δ(k) for a sampling probability β = 1 - e^(-ε) (Li, Qardaji and Su, theorem 4).
 
-    With γ = (e^ε - 1 + β) / e^ε it is the largest probability, over all n from ⌈k/γ - 1⌉ on, that more than γn of n
-    rows are drawn. That probability is at most exp(-n (γ ln(γ/β) - (γ - β))), so that large n need not be tried.
+    With γ = (e^ε - 1 + β) / e^ε = 1 - e^(-2ε) it is the largest probability, over all n from ⌈k/γ - 1⌉ on, that more
+    than γn of n rows are drawn, which is that fewer than ⌈(1 - γ)n⌉ are not. While that number stays the same, the
+    probability falls, so that only the least n of each number is tried. The probability is at most
+    exp(-n (γ ln(γ/β) - (γ - β))), so that large n need not be tried.
     """
-    beta = -expm1(-epsilon)
-    gamma = (expm1(epsilon) + beta) / exp(epsilon)
-    rate = gamma * log(gamma / beta) - (gamma - beta)
-    n, largest = max(ceil(k / gamma - 1), 1), 0.0
+    missed = exp(-epsilon)  # γ/β = 1 + missed
+    rest, beta = missed**2, -expm1(-epsilon)
+    rate = (1 - rest) * log1p(missed) - missed * beta
+    n, largest = max(ceil(k / (1 - rest) - 1), 1), 0.0
     while True:
-        largest = max(largest, _more_than(floor(n * gamma), n, beta))
+        fewer = ceil(rest * n)
+        largest = max(largest, _more_than(n - fewer, n, beta))
         if largest >= exp(-n * rate) or exp(-n * rate) < 1e-300:
             return largest
-        n += 1
+        n = max(floor(fewer / rest) - 1, n)  # it is rounded: the next number begins right after it, or a bit later
+        while ceil(rest * n) == fewer:
+            n += 1
 
 
 def _more_than(drawn: int, rows: int, beta: float) -> float:
