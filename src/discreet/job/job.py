@@ -178,7 +178,7 @@ class Job(BaseModel):
             if all(form is None for form in fields.get(role, {}).values()):
                 fields[role] = list(fields.get(role, ()))
         if self.tables:
-            del fields["input"], fields["pseudonyms"]  # the first table, and what several always have
+            del fields["input"]  # the first table
         fields = {key: value for key, value in fields.items() if value != []}
         for_editors = for_editors and path.suffix.lower() != ".json"
         write_fields(path, fields, private=self.private, schema=SCHEMA_FILE if for_editors else None)
@@ -328,7 +328,7 @@ def _with_all_tables(fields: dict[str, Any]) -> dict[str, Any]:
                 topic="several-tables",
             )
         tables = {name: read, **tables}
-    return {**fields, "tables": tables, "input": next(iter(tables.values())), "pseudonyms": True}
+    return {**fields, "tables": tables, "input": next(iter(tables.values()))}
 
 
 def _pipeline(module: str) -> Any:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.errors import DiscreetError, UsageError
 from discreet.problem import PRIVACY
+from discreet.report.job_text import owner_columns, pseudonym_columns
 from discreet.report.notes import Private
 from discreet.report.numbers import number_text, percent, rounded_percent
 from discreet.report.sections.blocks import Block, BulletList, DataTable, Facts, Section, Signatures, Text
@@ -111,27 +112,19 @@ def _columns(release: Release) -> DataTable:
         ["released as they are", ", ".join(_kept(release, column.name) for column in kept) or "none", "not protected"],
         ["removed", ", ".join(_removed(job)) or "none", "they name people"],
     ]
-    if job.get("pseudonyms"):
-        rows.insert(
-            3, ["released as pseudonyms", ", ".join(_owners(job)), "they say which rows are of the same person"]
-        )
+    named = pseudonym_columns(job)
+    if named:
+        rows.insert(3, ["released as pseudonyms", ", ".join(named), "they say which rows are of the same person"])
     others = [name for name in (label, weights) if name and name not in {column.name for column in kept}]
     if others:
         rows.insert(3, ["class or weights, released as they are", ", ".join(map(str, others)), "not protected"])
     return DataTable(("role", "columns", "meaning"), rows, words=3)
 
 
-def _owners(job: Mapping[str, Any]) -> list[str]:
-    """Return the columns that say whose rows they are."""
-    return [str(job[unit]) for unit in ("person", "household") if job.get(unit)]
-
-
 def _removed(job: Mapping[str, Any]) -> list[str]:
     """Return the columns that are left out."""
-    owners, identifiers = _owners(job), list(job.get("identifiers") or ())
-    if job.get("pseudonyms"):
-        return [name for name in identifiers if name not in owners]
-    return list(dict.fromkeys([*identifiers, *owners]))
+    every = dict.fromkeys([*(job.get("identifiers") or ()), *owner_columns(job)])
+    return [name for name in every if name not in pseudonym_columns(job)]
 
 
 def _kept(release: Release, name: str) -> str:
@@ -181,10 +174,16 @@ def _singling_out(release: Release) -> Iterator[list[str]]:
     ]
     alone = few(audit.sizes.unique, release.least)
     was = "" if before is None else f"; before {few(before.unique, release.least)}"
-    yield ["singling out", f"{counted_as(release)} alone with what others may know", f"{alone}{was}"]
+    by_row = "" if audit.people is None else " of any of their rows"
+    yield ["singling out", f"{counted_as(release)} alone with what others may know{by_row}", f"{alone}{was}"]
     if audit.singled_out is not None:
         shown = rounded_percent(audit.singled_out, audit.rows)
         yield ["singling out", "rows alone if the columns released as they are count too", shown]
+
+
+def _counted(release: Release) -> int:
+    """Return how many people are released, or rows where those are counted."""
+    return release.audit.rows if release.audit.people is None else release.audit.people
 
 
 def _linkability(release: Release) -> Iterator[list[str]]:
@@ -205,7 +204,7 @@ def _inference(release: Release) -> Iterator[list[str]]:
             yield [
                 "inference",
                 f"{counted_as(release)} whose {each.column} is certain",
-                rounded_percent(each.certain, release.audit.rows),
+                rounded_percent(each.certain, _counted(release)),
             ]
 
 
@@ -265,7 +264,7 @@ def _private(release: Release) -> Iterator[Block]:
         facts.append(
             (
                 "original table",
-                f"{before.unique:,} people alone with their values; on average 1 in "
+                f"{before.unique:,} {counted_as(release)} alone with their values; on average 1 in "
                 f"{number_text(round(1 / before.average_risk, 1))}",
             )
         )

@@ -16,7 +16,13 @@ from discreet.report.charts.schemes import schemes_chart
 from discreet.report.charts.search import trace_chart
 from discreet.report.class_sizes import edges_for
 from discreet.report.front.picture import RecodedAttribute
-from discreet.report.job_text import job_for_reports, plain_data, promise_for_reports, scheme_names
+from discreet.report.job_text import (
+    job_for_reports,
+    plain_data,
+    promise_for_reports,
+    pseudonym_columns,
+    scheme_names,
+)
 from discreet.report.key_sets import KEY_SET_HEAD, key_set_rows, unprotected
 from discreet.report.notebook import check_rows
 from discreet.report.notes import Caution, handed_over
@@ -202,10 +208,11 @@ def _job(release: Release) -> Iterator[Block]:
 
 def _owners(job: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield whose rows they are, and what becomes of the columns that say so."""
-    leaves = "released as random pseudonyms" if job.get("pseudonyms") else "removed"
+    named = pseudonym_columns(job)
     counted = "household" if job.get("household") else "person"
     for unit in ("person", "household"):
         if job.get(unit):
+            leaves = "released as random pseudonyms" if job[unit] in named else "removed"
             yield f"the {unit}", f"{job[unit]}; {leaves}" + (f"; promises count {units(unit)}" * (unit == counted))
 
 
@@ -384,7 +391,8 @@ def _risk(release: Release, least: int) -> Iterator[Block]:
         yield Text(f"Before and after are both about the {counted_as(release)} in the release.")
     if release.audit.people is not None:
         yield Text(
-            f"Whoever has rows in several classes is counted in each; the figures are of {units(release.audit.unit)}."
+            f"The figures are of {units(release.audit.unit)}: each counts once, by the row that is found most easily, "
+            "in the smallest of its classes."
         )
     tables = [after] if before is None else [before, after]
     who = counted_as(release)
