@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -203,6 +205,53 @@ def test_missing_people_are_counted_and_never_named() -> None:
         dc.audit(table, quasi_identifiers=["age"], privacy="k(1)", person="pid")
     with pytest.raises(DataError, match="no value in 3 rows"):
         dc.evaluate.risk(table, quasi_identifiers=["age"], person="pid")
+
+
+@pytest.mark.parametrize("kind", ["polars", "category", "lazy", "pandas", "csv", "duckdb", "sqlite"])
+@pytest.mark.parametrize("column", ["pid", "hid"])
+def test_texts_that_mean_a_missing_value_do_not_join_people(kind: str, column: str, tmp_path: Path) -> None:
+    def marked(rows: int) -> Any:
+        first = pl.int_range(pl.len()) < rows
+        table = visits(1).with_columns(pl.when(first).then(pl.lit("NA")).otherwise(column).alias(column))
+        if kind == "category":
+            return table.with_columns(pl.col(column).cast(pl.Categorical))
+        if kind in ("csv", "duckdb"):
+            table.write_csv(tmp_path / f"{rows}.csv")
+            return tmp_path / f"{rows}.csv"
+        if kind == "sqlite":
+            with closing(sqlite3.connect(tmp_path / f"{rows}.db")) as connection, connection:
+                connection.execute("DROP TABLE IF EXISTS visits")
+                connection.execute("CREATE TABLE visits (pid TEXT, hid TEXT, age INTEGER, sex TEXT, s TEXT)")
+                connection.executemany("INSERT INTO visits VALUES (?, ?, ?, ?, ?)", table.rows())
+            return f"sqlite:///{tmp_path}/{rows}.db?table=visits"
+        return {"lazy": table.lazy, "pandas": table.to_pandas}.get(kind, lambda: table)()
+
+    job: dict[str, Any] = {"engine": "duckdb"} if kind == "duckdb" else {}
+    job |= {"person": "pid"} if column == "pid" else {"household": "hid", "person": "pid", "identifiers": []}
+    text = "has the text NA in 3 rows, which would count as one person"
+    with pytest.raises(DataError, match=text) as error:
+        make(marked(3), **job)
+    assert "QZ" not in str(error.value)
+    assert make(marked(1), **job).audit.passed  # one row is of one person, whoever it is
+    if kind != "duckdb":
+        for measure in (
+            lambda: dc.audit(marked(3), quasi_identifiers=["age"], privacy="k(1)", person=column),
+            lambda: dc.evaluate.risk(marked(3), quasi_identifiers=["age"], person=column),
+            lambda: dc.find(marked(3), {"sex": "f"}, person=column),
+        ):
+            with pytest.raises(DataError, match=text):
+                measure()
+
+
+def test_texts_that_may_mean_a_missing_value_are_noted_for_the_owner() -> None:
+    first = pl.int_range(pl.len()) < 3
+    marked = [pl.when(first).then(pl.lit("NA")).otherwise(name).alias(name) for name in ("sex", "s")]
+    release = make(visits(1, 120, 40).with_columns(marked))
+    for name in ("sex", "s"):
+        note = next(note for note in release.notes if note.startswith(f"3 cells of column '{name}' are the text NA"))
+        assert "--na NA" in note
+        assert note in release.summary(exact=True)
+        assert note not in release.summary()  # counts of the original table stay with the owner
 
 
 def test_an_identifier_may_be_the_person() -> None:

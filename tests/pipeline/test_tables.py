@@ -334,6 +334,15 @@ WRONG: dict[str, tuple[Any, str]] = {
         lambda t: dict(reversed(t.items())),
         "'visits' has several rows .* name the table of people first",
     ),
+    "the text NA as key": (
+        lambda t: {
+            **t,
+            "visits": t["visits"].with_columns(
+                patient_id=pl.when(pl.int_range(pl.len()) > 1).then("patient_id").otherwise(pl.lit("NA"))
+            ),
+        },
+        "Column 'patient_id' has the text NA in 2 rows of the table 'visits'",
+    ),
     "missing key": (
         lambda t: {
             **t,
@@ -356,6 +365,48 @@ WRONG: dict[str, tuple[Any, str]] = {
     "one table": (lambda t: {"people": t["people"]}, "this one has a single one"),
     "no name": (lambda t: {"a/b": t["people"], "visits": t["visits"]}, "'a/b' is no name for a table"),
 }
+
+
+@pytest.mark.parametrize("wrong", [None, 5, True, ["visits.csv"], {"age": [1]}])
+@pytest.mark.parametrize("use", ["anonymize", "audit", "risk", "find"])
+def test_what_is_no_table(wrong: Any, use: str, tables: dict[str, pl.DataFrame]) -> None:
+    given = {**tables, "visits": wrong}
+    named: dict[str, Any] = {"quasi_identifiers": ["age"], "person": "patient_id"}
+    with pytest.raises(UsageError, match=r"The table 'visits' is (None|of type \w+), which cannot be read"):
+        {
+            "anonymize": lambda: dc.anonymize(given, **OPTIONS),
+            "audit": lambda: dc.audit(given, privacy="k(2)", **named),
+            "risk": lambda: dc.evaluate.risk(given, **named),
+            "find": lambda: dc.find(given, {"age": 30}, **named),
+        }[use]()
+
+
+@pytest.mark.parametrize("wrong", ["a.csv", ["a.csv"], {"people": 5}, {"people": None}, {1: "a"}, {"a": ["b.csv"]}, 5])
+def test_a_job_with_wrong_tables(wrong: Any) -> None:
+    with pytest.raises(UsageError, match=r"The key 'tables'(, entry '\w+',)? (names a file|must be a name)"):
+        Job(tables=wrong, quasi_identifiers="age", privacy="k(2)", person="id")
+
+
+@pytest.mark.parametrize("kind", [str, int, float])
+def test_keys_of_other_types_are_equal_if_they_are_written_alike(
+    kind: type, tables: dict[str, pl.DataFrame], tmp_path: Path
+) -> None:
+    """A CSV file has no types, and a Parquet file or a frame does."""
+    number = {name: i for i, name in enumerate(tables["people"]["patient_id"])}
+    plain = {
+        name: table.with_columns(pl.col("patient_id").replace_strict(number, return_dtype=pl.Int64))
+        for name, table in tables.items()
+    }
+    plain["people"].write_csv(tmp_path / "people.csv")
+    dtype = {str: pl.String, int: pl.Int32, float: pl.Float64}[kind]
+    visits = plain["visits"].with_columns(pl.col("patient_id").cast(pl.Int64).cast(dtype))
+    visits.write_parquet(tmp_path / "visits.parquet")
+    mixed = {"people": tmp_path / "people.csv", "visits": tmp_path / "visits.parquet"}
+    want, found = dc.anonymize(plain, **OPTIONS), dc.anonymize(mixed, **OPTIONS)
+    assert (found.cost, found.people, found.audit.people) == (want.cost, want.people, want.audit.people)
+    assert dc.evaluate.risk(mixed, quasi_identifiers=["age"], person="patient_id").people == want.people
+    assert "Release report: people.csv and visits.parquet" in found.report(tmp_path / "report.md").read_text()
+    assert "Data protection page: people and visits" in want.protection_page(tmp_path / "page.md").read_text()
 
 
 @pytest.mark.parametrize("name", WRONG)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from os import PathLike
 from typing import Any, NamedTuple
 
 import polars as pl
 
 from discreet.engines import relation_of, to_lazy
 from discreet.errors import UsageError
-from discreet.runtime.joined_tables import JoinedTables, join_tables
+from discreet.runtime.joined_tables import JoinedTables, check_tables, join_tables, no_table_error
 from discreet.runtime.locations import is_url
 
 __all__ = ["Joined", "join_given"]
@@ -36,6 +37,7 @@ def join_given(tables: Sequence[Any], quasi_identifiers: Any, person: str | None
 
 
 def _join(tables: Mapping[str, Any], person: str | None) -> JoinedTables:
+    check_tables(tables, person)
     return join_tables({name: _rows(name, table) for name, table in tables.items()}, person)
 
 
@@ -47,4 +49,9 @@ def _rows(name: str, table: Any) -> pl.DataFrame:
             "file or a frame in memory, or join them there and give one table.",
             topic="several-tables",
         )
-    return to_lazy(table).collect(engine="streaming")
+    try:
+        return to_lazy(table).collect(engine="streaming")
+    except UsageError:
+        if isinstance(table, str | PathLike):
+            raise
+        raise no_table_error(name, table) from None

@@ -317,9 +317,21 @@ class Job(BaseModel):
 
 def _with_all_tables(fields: dict[str, Any]) -> dict[str, Any]:
     """Return fields in which ``tables`` has all tables if there are several, and ``input`` is the first of them."""
-    tables, read = fields.get("tables"), fields.get("input")
-    if not isinstance(tables, dict) or not tables:
+    tables, read = fields.get("tables", {}), fields.get("input")
+    if not isinstance(tables, dict):
+        raise UsageError(
+            "The key 'tables' names a file for each table, that of people first, as in {patients: patients.csv, "
+            "visits: visits.csv}.",
+            topic="several-tables",
+        )
+    if not tables:
         return fields
+    for name, location in tables.items():
+        if not isinstance(name, str) or not isinstance(location, str):
+            raise UsageError(
+                f"The key 'tables', entry '{name}', must be a name with the path of a file, as in visits: visits.csv.",
+                topic="several-tables",
+            )
     if isinstance(read, str) and read != next(iter(tables.values())):
         name = TableUrl.parse(read).table.name if is_url(read) else Path(read).name.partition(".")[0]
         if name in tables:

@@ -7,10 +7,10 @@ can be seen in the release and is never generalized: it is a quasi-identifier wh
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,14 +18,14 @@ import polars as pl
 from numpy.typing import NDArray
 
 from discreet.engines import Engine, FileSource, exactly, layout_of, open_source, relation_of, to_lazy
-from discreet.errors import Argument, AuditError, DataError, UnsupportedCombinationError, UsageError
+from discreet.errors import Argument, AuditError, DataError, DiscreetError, UnsupportedCombinationError, UsageError
 from discreet.job.linked_tables import LinkedTable, LinkedTables
 from discreet.job.settings import JobSettings
 from discreet.pipeline.output import check_tables_output
 from discreet.pipeline.undecided_columns import KeptColumn, UndecidedColumns, inspect_columns
 from discreet.problem import Groups, PrivacyModel, Scheme
 from discreet.report.notes import Private
-from discreet.runtime.joined_tables import comparable_keys
+from discreet.runtime.joined_tables import check_tables, comparable_keys, no_table_error
 from discreet.runtime.locations import is_url
 from discreet.runtime.machine_limits import check_room
 from discreet.runtime.plurals import amount, either, listed
@@ -45,7 +45,6 @@ __all__ = [
     "with_joined_tables",
 ]
 
-_NAME = re.compile(r"\w[\w -]*")
 _CELL = 16
 """About how many bytes a value takes."""
 
@@ -111,25 +110,8 @@ def _with_presence(settings: JobSettings, presence: Iterable[str]) -> dict[str, 
 def _checked(settings: JobSettings) -> str:
     """Return the column that links the tables; refuse what does not go with several."""
     tables = settings.data
-    for name in tables:
-        if not isinstance(name, str) or not _NAME.fullmatch(name):
-            raise UsageError(
-                f"'{name}' is no name for a table; use letters, digits and spaces, as in visits.",
-                topic="several-tables",
-            )
-    if len(tables) < 2:
-        raise UsageError(
-            "A mapping names several tables, and this one has "
-            f"{either(len(tables), 'a single one', 'none')}; give a single table by itself.",
-            topic="several-tables",
-        )
-    if settings.person is None:
-        raise UsageError(
-            "Several tables are linked by the column that says whose rows they are; name it with ",
-            Argument("person"),
-            ".",
-            topic="several-tables",
-        )
+    check_tables(tables, settings.person)
+    assert settings.person is not None
     refused = {"weights": settings.weights, "population": settings.population}
     for option in (name for name, given in refused.items() if given is not None):
         raise UsageError(
@@ -172,7 +154,12 @@ def _read(name: str, data: Any, person: str) -> tuple[pl.DataFrame, Any]:
             "file or a frame in memory, or join them there and give one table.",
             topic="several-tables",
         )
-    source = open_source(data)
+    try:
+        source = open_source(data)
+    except DiscreetError:
+        if isinstance(data, str | PathLike):
+            raise
+        raise no_table_error(name, data) from None
     with source.guard():
         frame = to_lazy(data).collect(engine="streaming")
         if isinstance(source, FileSource) and source.file.dialect is not None:

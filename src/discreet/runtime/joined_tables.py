@@ -6,16 +6,19 @@ of the other tables, without values where there are none.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
 
 from discreet.errors import Argument, DataError, UsageError
-from discreet.runtime.plurals import amount
+from discreet.runtime.plurals import amount, either
 
-__all__ = ["JoinedTables", "comparable_keys", "join_tables"]
+__all__ = ["JoinedTables", "check_tables", "comparable_keys", "join_tables", "no_table_error"]
+
+_NAME = re.compile(r"\w[\w -]*")
 
 
 class JoinedTables(NamedTuple):
@@ -34,13 +37,20 @@ class JoinedTables(NamedTuple):
         return self.joined.drop(mark for mark in marks if mark in self.joined.columns and mark not in others)
 
 
-def join_tables(tables: Mapping[str, pl.DataFrame], person: str | None) -> JoinedTables:
-    """Join tables; refuse rows of people who are not in the first one, or are there several times.
-
-    >>> people = pl.DataFrame({"id": [1, 2], "sex": ["f", "m"]})
-    >>> join_tables({"people": people, "visits": pl.DataFrame({"id": [1, 1], "age": [30, 31]})}, "id").joined.rows()
-    [(1, 'f', 30, 'yes'), (1, 'f', 31, 'yes'), (2, 'm', None, 'no')]
-    """
+def check_tables(tables: Mapping[Any, Any], person: str | None) -> None:
+    """Refuse a mapping that does not name several tables, or does not say what links them."""
+    for name in tables:
+        if not isinstance(name, str) or not _NAME.fullmatch(name):
+            raise UsageError(
+                f"'{name}' is no name for a table; use letters, digits and spaces, as in visits.",
+                topic="several-tables",
+            )
+    if len(tables) < 2:
+        raise UsageError(
+            "A mapping names several tables, and this one has "
+            f"{either(len(tables), 'a single one', 'none')}; give a single table by itself.",
+            topic="several-tables",
+        )
     if person is None:
         raise UsageError(
             "Several tables are linked by the column that says whose rows they are; name it with ",
@@ -48,6 +58,27 @@ def join_tables(tables: Mapping[str, pl.DataFrame], person: str | None) -> Joine
             ".",
             topic="several-tables",
         )
+
+
+def no_table_error(name: str, data: Any) -> UsageError:
+    """Return the error for something in a mapping of tables that is none."""
+    kind = "None" if data is None else f"of type {type(data).__name__}"
+    return UsageError(
+        f"The table '{name}' is {kind}, which cannot be read; give the path of a file, or a frame of pandas, polars or "
+        "pyarrow.",
+        topic="several-tables",
+    )
+
+
+def join_tables(tables: Mapping[str, pl.DataFrame], person: str | None) -> JoinedTables:
+    """Join tables; refuse rows of people who are not in the first one, or are there several times.
+
+    >>> people = pl.DataFrame({"id": [1, 2], "sex": ["f", "m"]})
+    >>> join_tables({"people": people, "visits": pl.DataFrame({"id": [1, 1], "age": [30, 31]})}, "id").joined.rows()
+    [(1, 'f', 30, 'yes'), (1, 'f', 31, 'yes'), (2, 'm', None, 'no')]
+    """
+    check_tables(tables, person)
+    assert person is not None
     for name, frame in tables.items():
         if person not in frame.columns:
             raise DataError(

@@ -13,7 +13,7 @@ from discreet.pipeline.audit.files import ReleasedFile
 from discreet.pipeline.audit.readers import scan
 from discreet.pipeline.audit.table import FrameTable
 from discreet.pipeline.audit.uniqueness import uniqueness
-from discreet.runtime.joined_tables import JoinedTables, join_tables
+from discreet.runtime.joined_tables import JoinedTables, check_tables, join_tables, no_table_error
 from discreet.runtime.locations import is_url
 from discreet.runtime.read_options import EngineChoice
 
@@ -29,6 +29,7 @@ def read_tables(tables: Mapping[str, Any], person: str | None, engine: EngineCho
             ".",
             topic="several-tables",
         )
+    check_tables(tables, person)
     return join_tables({name: _rows(name, table) for name, table in tables.items()}, person)
 
 
@@ -48,7 +49,10 @@ def _rows(name: str, table: Any) -> pl.DataFrame:
         return table
     import narwhals as nw
 
-    frame: pl.DataFrame = nw.from_native(table, eager_only=True).to_polars()
+    try:
+        frame: pl.DataFrame = nw.from_native(table, eager_only=True).to_polars()
+    except TypeError:
+        raise no_table_error(name, table) from None
     return frame
 
 

@@ -16,7 +16,7 @@ from discreet.report.job_text import owner_columns, pseudonym_columns
 from discreet.report.notes import Private
 from discreet.report.numbers import number_text, percent, rounded_percent
 from discreet.report.sections.blocks import Block, BulletList, DataTable, Facts, Section, Signatures, Text
-from discreet.report.sections.release import input_words, output_words, promise_lines, table_name, verdict_box
+from discreet.report.sections.release import input_words, output_words, promise_lines, verdict_box, with_tables
 from discreet.report.small_counts import LeftOut, few
 from discreet.report.units import counted_as
 from discreet.runtime.plurals import amount, either, units
@@ -45,8 +45,7 @@ class Handover:
 
 def protection_title(release: Release, handover: Handover) -> tuple[str, str]:
     """Return the title of the page and the line below it."""
-    read = release.job.get("input")
-    name = "Data protection page" if read is None else f"Data protection page: {table_name(str(read))}"
+    name = with_tables("Data protection page", release)
     version = "internal version, for the owner of the data alone" if handover.internal else "external version"
     made = release.made.replace("T", " ")[:16]
     return name, f"{version[0].upper()}{version[1:]}. Released {made} UTC with discreet {release.versions['discreet']}"

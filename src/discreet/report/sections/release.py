@@ -46,7 +46,7 @@ from discreet.report.sections.blocks import (
 from discreet.report.small_counts import LeftOut, few, hidden_cells, withheld_promises
 from discreet.report.units import counted_as, values_of
 from discreet.runtime.locations import TableUrl, is_url
-from discreet.runtime.plurals import amount, either, units
+from discreet.runtime.plurals import amount, either, listed, units
 
 if TYPE_CHECKING:
     from discreet.job.files import FileStamp
@@ -64,6 +64,7 @@ __all__ = [
     "report_title",
     "table_name",
     "verdict_box",
+    "with_tables",
 ]
 
 FOOTER = (
@@ -74,9 +75,15 @@ FOOTER = (
 
 def report_title(release: Release) -> tuple[str, str]:
     """Return the title of a report and the line below it."""
-    read = release.job.get("input")
-    name = "Release report" if read is None else f"Release report: {table_name(str(read))}"
-    return name, f"Made {release.made.replace('T', ' ')[:16]} UTC with discreet {release.versions['discreet']}"
+    made = release.made.replace("T", " ")[:16]
+    return with_tables("Release report", release), f"Made {made} UTC with discreet {release.versions['discreet']}"
+
+
+def with_tables(title: str, release: Release) -> str:
+    """Return a title with the names of the tables, as far as they have any."""
+    tables = release.job.get("tables") or {"": release.job.get("input")}
+    names = [name if location is None else table_name(str(location)) for name, location in tables.items()]
+    return f"{title}: {listed(names)}" if all(names) else title
 
 
 def table_name(location: str) -> str:
