@@ -70,6 +70,7 @@ def test_reports_of_releases(seed: int, scheme: str, tmp_path: Path) -> None:
     page = release.protection_page(tmp_path / "page.md", internal=True).read_text()
     assert f"{release.before.unique:,} people alone with their values" in page
     assert "people alone with what others may know of any of their rows" in page
+    assert "trial attack: right about a person " in page
     assert "each counts once" in release.report(tmp_path / "report.md").read_text()
 
 

@@ -154,7 +154,8 @@ def _criteria(release: Release, original: Any) -> Iterator[Block]:
     link = _linkage(release, original)
     rows = [*_singling_out(release), *_linkability(release)]
     if link is not None:
-        rows.append(["linkability", "trial attack: right about a person's row", _against(link.success, link.naive)])
+        whom = "a person's row" if release.audit.people is None else f"a {release.audit.unit}"
+        rows.append(["linkability", f"trial attack: right about {whom}", _against(link.success, link.naive)])
     rows += _inference(release)
     if link is not None:
         rows += [
