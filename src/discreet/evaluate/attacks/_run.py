@@ -164,6 +164,7 @@ def attacks(
             *([] if whose is None else about),
         ),
         unit=people.unit if people is not None else "person" if whose is None else "row",
+        counted="row" if people is None else people.unit,
         results={attack.name: _run(attack, target) for attack in chosen},
         attackers=_attackers(target),
     )
