@@ -67,15 +67,14 @@ class CountedClasses:
 
         Class ``classes[i]`` is in list ``index[i]``, which are in ascending order.
         """
-        sums = add_up(index, self.sizes[classes], size)
         if self.owners is None or not (np.diff(index) == 0).any():
-            return sums
+            return add_up(index, self.sizes[classes], size)
         first = np.searchsorted(self.group, np.arange(self.sizes.size + 1))
         length = np.diff(first)[classes]
         entry = np.arange(int(length.sum())) + np.repeat(first[classes] - np.cumsum(length) + length, length)
         span = int(self.owners.person.max(initial=0)) + 1
         pairs = distinct(np.repeat(index, length).astype(np.int64) * span + self.owners.person[entry])
-        return np.bincount(pairs // span, minlength=size)
+        return np.bincount(pairs // span, minlength=size).astype(np.int64)
 
     def width(self, column: str) -> int:
         """The number of distinct values of a column."""

@@ -214,8 +214,9 @@ def missing_marks(counted: Counted) -> Iterator[str]:
         yield from missing_mark_notes(name, domain.values, rows[domain.codes])
     for name, histogram in counted.table.sensitive.items():
         values = counted.codes[name]
-        rows = add_up(histogram.values, histogram.counts, int(values["code"].max() or 0) + 1)  # type: ignore[call-overload]
-        yield from missing_mark_notes(name, values["value"], rows[values["code"].to_numpy()])
+        code = values["code"].to_numpy()
+        rows = add_up(histogram.values, histogram.counts, int(code.max(initial=-1)) + 1)
+        yield from missing_mark_notes(name, values["value"], rows[code])
 
 
 def _promised_attributes(problem: Problem) -> set[str | None]:

@@ -126,8 +126,8 @@ def _by_classes(
             for name, code in zip(after.columns, after.codes, strict=True)
         ]
         parts = dict.fromkeys(part for name in given.secrets for part in parts_of(name, rows.columns))
-        found = rows.filter(pl.Series(kept)).select([*parts, column]).with_columns(shown)
-        return found if _same_values(read_classes(open_source(found), given.names, given.secrets), after) else None
+        owned = rows.filter(pl.Series(kept)).select([*parts, column]).with_columns(shown)
+        return owned if _same_values(read_classes(open_source(owned), given.names, given.secrets), after) else None
     return None
 
 

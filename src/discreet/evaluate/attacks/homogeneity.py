@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.counts import IntArray
 from discreet.evaluate.attacks._base import ATTACKS, Attack, AttackResult, NotModelled
 from discreet.evaluate.attacks._target import AttackTarget
 from discreet.evaluate.attacks.linkage import link
@@ -93,7 +94,7 @@ def _guessed_from_others(released: CountedClasses, matched: MatchedValues) -> fl
     return _among(released, group[right], count[right])
 
 
-def _among(released: CountedClasses, group: NDArray[np.int64], count: NDArray[Any]) -> float:
+def _among(released: CountedClasses, group: IntArray, count: NDArray[Any]) -> float:
     """Return the share of released rows that some counts of classes are; of people, each by one of their rows."""
     return float((released.weights[group] * count / released.sizes[group]).sum() / released.total)
 

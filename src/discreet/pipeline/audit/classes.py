@@ -60,10 +60,10 @@ class ReleasedClasses:
         return None if self.person is None else int(np.count_nonzero(np.bincount(self.person)))
 
     @property
-    def memberships(self) -> tuple[NDArray[np.int64], NDArray[np.int64]] | tuple[()]:
-        """The pairs of a class and a person in it, possibly repeated; none where nobody is in several classes."""
+    def memberships(self) -> tuple[NDArray[np.int64] | None, NDArray[np.int64] | None]:
+        """The pairs of a class and a person in it, possibly repeated; None where nobody is in several classes."""
         if self.entry is None or self.person is None or self.class_of is not None:
-            return ()
+            return None, None
         return self.group[self.entry], self.person
 
     def translated(
