@@ -59,8 +59,9 @@ class CountedClasses:
         """The rows of each class; where people are counted, each person is spread evenly over their rows."""
         if self.owners is None:
             return self.sizes.astype(np.float64)
-        rows = np.bincount(self.owners.person, self.count)
-        return np.bincount(self.group, self.count / rows[self.owners.person], minlength=self.sizes.size)
+        rows = np.bincount(self.owners.person, weights=self.count)
+        shares = self.count / rows[self.owners.person]
+        return np.asarray(np.bincount(self.group, weights=shares, minlength=self.sizes.size), dtype=np.float64)
 
     def people_of(self, index: IntArray, classes: IntArray, size: int) -> Int64Array:
         """Return how many rows or people are in the union of some classes, for each of ``size`` lists of classes.
