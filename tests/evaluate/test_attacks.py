@@ -339,7 +339,7 @@ def test_the_same_seed_draws_the_same():
     assert found[0] == found[1]
 
 
-def test_the_report_says_that_rows_are_attacked_where_people_have_several() -> None:
+def test_the_report_says_that_people_are_attacked_where_they_have_several_rows() -> None:
     visits = dc.sample_visits(300, seed=1)
     release = dc.anonymize(
         visits,
@@ -350,6 +350,8 @@ def test_the_report_says_that_rows_are_attacked_where_people_have_several() -> N
         person="patient_id",
     )
     report = release.attacks(only="linkage")
-    assert report.unit == "row"
-    assert "Of 300 rows" in report.summary()
-    assert any("tried on rows" in note for note in report.notes)
+    assert report.unit == "person"
+    assert f"Of {release.people} people" in report.summary()
+    assert any("attacked once" in note for note in report.notes)
+    minimality = release.attacks(only="minimality", privacy="distinct-l(2, diagnosis)")["minimality"]
+    assert "the promises count people" in minimality.sentence

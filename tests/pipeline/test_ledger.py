@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -50,6 +51,36 @@ def test_a_second_release_with_other_choices_is_noticed(folder: Path, own_state:
     ledger = (own_state / "discreet" / "discreet.ledger").read_text()
     assert str(first.job["seed"]) not in ledger
     assert set(json.loads(ledger.splitlines()[0])) == {"input", "choices", "output", "name", "time"}
+
+
+@pytest.mark.parametrize("kind", ["files", "frames", "mixed"])
+def test_sets_of_tables_that_overlap_are_noticed(kind: str, folder: Path) -> None:
+    rng = np.random.default_rng(1)
+    frames = {
+        "people": pl.DataFrame({"pid": range(60), "sex": ["f", "m"] * 30, "age": [30, 30, 40] * 20}),
+        "visits": pl.DataFrame({"pid": rng.permutation(60), "ward": rng.choice(["a", "b"], 60)}),
+        "claims": pl.DataFrame({"pid": rng.permutation(60), "paid": rng.choice(["x", "y"], 60)}),
+    }
+    for name, frame in frames.items():
+        frame.write_csv(f"{name}_.csv")
+    paths = {name: f"{name}_.csv" for name in frames}
+    known: dict[str, Any] = {"files": paths, "frames": frames, "mixed": {**frames, "people": paths["people"]}}[kind]
+    asked = {"person": "pid", "quasi_identifiers": {"sex": "flat", "age": "flat"}, "privacy": "k(3)", "seed": 1}
+
+    def release(*names: str, keep: str, output: str) -> dc.Release:
+        return dc.anonymize({name: known[name] for name in names}, **asked, keep=keep, output=output)
+
+    first = release("people", "visits", keep="ward", output="first/")
+    again = release("people", "visits", keep="ward", output="again/")
+    other = release("people", "claims", keep="paid", output="other/")
+    alone = dc.anonymize(known["people"], **asked, output="alone.csv")
+    apart = dc.anonymize(
+        frames["visits"].with_columns(ward=pl.lit("c")), **{**asked, "quasi_identifiers": ["ward"]}, output="apart.csv"
+    )
+    assert [loud(each) for each in (first, again, other, alone, apart)] == [False, False, True, True, False]
+    third = dc.anonymize(known["visits"], **{**asked, "quasi_identifiers": ["ward"]})
+    third.write("third.csv")
+    assert loud(third)
 
 
 def test_a_release_without_a_seed_is_noticed_if_it_turns_out_another(folder: Path) -> None:

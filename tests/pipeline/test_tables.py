@@ -82,15 +82,106 @@ def test_whoever_knows_a_value_of_a_visit_knows_that_there_is_one(
 ) -> None:
     """The visits of people without any have no value in the release, however general that of others is."""
     few = some["people"].head(60)
-    tables = {"people": few, "visits": some["visits"].join(few.select("patient_id"), on="patient_id", how="semi")}
+    given = {"people": few, "visits": some["visits"].join(few.select("patient_id"), on="patient_id", how="semi")}
     changes = {"privacy": [privacy], "scheme": scheme, "suppression": "none", "time_limit": 2}
-    release = dc.anonymize(tables, **{**OPTIONS, **changes})
+    release = dc.anonymize(given, **{**OPTIONS, **changes})
     people, visits = release.frames["people"], release.frames["visits"]
     assert people.join(visits, on="patient_id", how="anti").height > 0
     joined = people.join(visits, on="patient_id", how="left")
     by, least = (["age", "sex"], 3) if "on" in privacy else (["age"], 2)
     assert joined.group_by(by).agg(pl.col("patient_id").n_unique())["patient_id"].min() >= least
     assert release.job["privacy"] == [privacy]
+
+
+@pytest.mark.parametrize("scheme", ["full-domain", "set"])
+def test_nobody_hears_of_people_without_visits_who_were_all_left_out(
+    scheme: str, tables: dict[str, pl.DataFrame], tmp_path: Path
+) -> None:
+    gone = tables["people"]["patient_id"].head(3).implode()
+    without = {**tables, "visits": tables["visits"].filter(~pl.col("patient_id").is_in(gone))}
+    job = {**OPTIONS, "scheme": scheme, "time_limit": 2}
+    release = dc.anonymize(without, **job, output=f"{tmp_path}/safe/")
+    for name in ("report.html", "report.md", "report.json", "report.txt"):
+        release.report(tmp_path / name, sections=[release.attacks(only_released=True)])
+    release.protection_page(tmp_path / "page.html")
+    shown = [path.read_text() for path in tmp_path.glob("*.*")]
+    shown += [str(release), str(release.to_dict()), str(release.verdict), release._repr_html_(), str(release.audit)]
+    shown += [str(release.risk(only_released=True).to_dict()), str(release.columns), str(release.levels)]
+    assert not any("any visits" in text for text in shown)
+    assert "any visits" not in release.frame.columns
+    assert release.job["scheme"] == scheme
+    assert any("All people who have no row in 'visits' were left out" in note for note in release.notes)
+    assert release.find(age=40).to_dict()
+    worst = release.cost / release.normalized_cost  # every row costs as many quasi-identifiers as were named
+    assert worst == pytest.approx(3 * release.n)
+    pairs = dc.anonymize(without, **{**OPTIONS, "privacy": ["k(4)", "k(6, any=2)"]})
+    assert len(pairs.audit.checks[1].key_sets) == 3
+    with pytest.raises(UsageError, match="any=3"):
+        dc.anonymize(
+            without,
+            **{**OPTIONS, "quasi_identifiers": ["age", "sex"], "keep": ["department", "zip"], "privacy": "k(2, any=3)"},
+        )
+
+
+@pytest.mark.parametrize("where", ["people", "visits"])
+@pytest.mark.parametrize("output", [None, "csv", "parquet"])
+def test_households_are_counted_and_do_not_leave(
+    where: str, output: str | None, tables: dict[str, pl.DataFrame], tmp_path: Path
+) -> None:
+    """One household of eight people would be two classes of four people, and is none of four households."""
+    given = dict(tables)
+    if where == "visits":
+        homes = given["people"].select("patient_id", "household_id")
+        given = {
+            "people": given["people"].drop("household_id"),
+            "visits": given["visits"].join(homes, on="patient_id", maintain_order="left"),
+        }
+    if output is not None:
+        for name, table in given.items():
+            table.write_csv(tmp_path / f"{name}.csv") if output == "csv" else table.write_parquet(
+                tmp_path / f"{name}.parquet"
+            )
+        given = {name: tmp_path / f"{name}.{output}" for name in given}
+    job = {**OPTIONS, "household": "household_id", "identifiers": ["visit_date"]}
+    target = {} if output is None else {"output": f"{tmp_path}/safe/"}
+    release = dc.anonymize(given, **job, **target)
+    assert (release.audit.unit, release.audit.smallest_class >= 4) == ("household", True)
+    assert all("household_id" not in frame.columns for frame in release.frames.values())
+    joined = tables["people"].join(tables["visits"], on="patient_id")
+    whole = joined if where == "people" else joined.select(release.original.data.columns)
+    rows = release.rows_of(release.original.data)
+    owned = release.frame.with_columns(release.original.data["household_id"].gather(rows))
+    homes_of_class = owned.group_by("age", "sex", "zip").agg(pl.col("household_id").n_unique())["household_id"]
+    assert homes_of_class.min() == release.audit.smallest_class
+    assert whole["household_id"].n_unique() == release.people
+    assert release.risk().household is not None
+    assert release.risk().people == release.frame["patient_id"].n_unique()
+    page = release.protection_page(tmp_path / "page.md").read_text()
+    named = next(line for line in page.splitlines() if "released as pseudonyms" in line)
+    assert ("patient" in named, "household" in named) == (True, False)
+    if output is None:
+        release.write(f"{tmp_path}/later/")
+        asked = dc.anonymize(given, **job, pseudonyms=True)
+        assert "household_id" in asked.frames[where].columns
+        assert asked.audit.unit == "household"
+
+
+def test_a_wrong_number_of_households_is_noticed(
+    tables: dict[str, pl.DataFrame], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(publishing, "_owners", lambda numbered, *others: owners(numbered, *others))
+    plain = publishing.read_people
+
+    def owners(numbered: pl.DataFrame, promises: Any, joined: pl.DataFrame, kept: Any) -> Any:
+        return plain(joined.with_columns(household_id=1), promises.quasi_identifiers, ["diagnosis"], "household_id")
+
+    with pytest.raises(AuditError):
+        dc.anonymize(
+            tables,
+            **{**OPTIONS, "household": "household_id", "identifiers": ["visit_date"], "privacy": "k(4)"},
+            output=f"{tmp_path}/safe/",
+        )
+    assert not (tmp_path / "safe").exists()
 
 
 def test_every_kind_of_frame(tables: dict[str, pl.DataFrame]) -> None:
@@ -261,6 +352,15 @@ WRONG: dict[str, tuple[Any, str]] = {
         lambda t: dict(reversed(t.items())),
         "'visits' has several rows .* name the table of people first",
     ),
+    "the text NA as key": (
+        lambda t: {
+            **t,
+            "visits": t["visits"].with_columns(
+                patient_id=pl.when(pl.int_range(pl.len()) > 1).then("patient_id").otherwise(pl.lit("NA"))
+            ),
+        },
+        "Column 'patient_id' has the text NA in 2 rows of the table 'visits'",
+    ),
     "missing key": (
         lambda t: {
             **t,
@@ -274,11 +374,57 @@ WRONG: dict[str, tuple[Any, str]] = {
     ),
     "other type": (
         lambda t: {**t, "visits": t["visits"].with_columns(patient_id=pl.int_range(pl.len()))},
-        "holds Int64 in the table 'visits' and String in 'people'",
+        r"'visits.patient_id' holds Int64 and 'people.patient_id' holds String, and compared as text \d+ rows",
+    ),
+    "types that cannot be compared": (
+        lambda t: {**t, "visits": t["visits"].with_columns(patient_id=pl.date(2000, 1, 1))},
+        "'visits.patient_id' holds Date and 'people.patient_id' holds String, which cannot be compared",
     ),
     "one table": (lambda t: {"people": t["people"]}, "this one has a single one"),
     "no name": (lambda t: {"a/b": t["people"], "visits": t["visits"]}, "'a/b' is no name for a table"),
 }
+
+
+@pytest.mark.parametrize("wrong", [None, 5, True, ["visits.csv"], {"age": [1]}])
+@pytest.mark.parametrize("use", ["anonymize", "audit", "risk", "find"])
+def test_what_is_no_table(wrong: Any, use: str, tables: dict[str, pl.DataFrame]) -> None:
+    given = {**tables, "visits": wrong}
+    named: dict[str, Any] = {"quasi_identifiers": ["age"], "person": "patient_id"}
+    with pytest.raises(UsageError, match=r"The table 'visits' is (None|of type \w+), which cannot be read"):
+        {
+            "anonymize": lambda: dc.anonymize(given, **OPTIONS),
+            "audit": lambda: dc.audit(given, privacy="k(2)", **named),
+            "risk": lambda: dc.evaluate.risk(given, **named),
+            "find": lambda: dc.find(given, {"age": 30}, **named),
+        }[use]()
+
+
+@pytest.mark.parametrize("wrong", ["a.csv", ["a.csv"], {"people": 5}, {"people": None}, {1: "a"}, {"a": ["b.csv"]}, 5])
+def test_a_job_with_wrong_tables(wrong: Any) -> None:
+    with pytest.raises(UsageError, match=r"The key 'tables'(, entry '\w+',)? (names a file|must be a name)"):
+        Job(tables=wrong, quasi_identifiers="age", privacy="k(2)", person="id")
+
+
+@pytest.mark.parametrize("kind", [str, int, float])
+def test_keys_of_other_types_are_equal_if_they_are_written_alike(
+    kind: type, tables: dict[str, pl.DataFrame], tmp_path: Path
+) -> None:
+    """A CSV file has no types, and a Parquet file or a frame does."""
+    number = {name: i for i, name in enumerate(tables["people"]["patient_id"])}
+    plain = {
+        name: table.with_columns(pl.col("patient_id").replace_strict(number, return_dtype=pl.Int64))
+        for name, table in tables.items()
+    }
+    plain["people"].write_csv(tmp_path / "people.csv")
+    dtype = {str: pl.String, int: pl.Int32, float: pl.Float64}[kind]
+    visits = plain["visits"].with_columns(pl.col("patient_id").cast(pl.Int64).cast(dtype))
+    visits.write_parquet(tmp_path / "visits.parquet")
+    mixed = {"people": tmp_path / "people.csv", "visits": tmp_path / "visits.parquet"}
+    want, found = dc.anonymize(plain, **OPTIONS), dc.anonymize(mixed, **OPTIONS)
+    assert (found.cost, found.people, found.audit.people) == (want.cost, want.people, want.audit.people)
+    assert dc.evaluate.risk(mixed, quasi_identifiers=["age"], person="patient_id").people == want.people
+    assert "Release report: people.csv and visits.parquet" in found.report(tmp_path / "report.md").read_text()
+    assert "Data protection page: people and visits" in want.protection_page(tmp_path / "page.md").read_text()
 
 
 @pytest.mark.parametrize("name", WRONG)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -236,6 +237,12 @@ def no_quasi_identifiers(file: TableLocation) -> UsageError:
         f"Which columns could identify a person? Name them with --qi; 'discreet info {without_password(file)}' helps.",
         topic="no-quasi-identifier",
     )
+
+
+def several(file: str, others: Sequence[str], option_name: str = "--table") -> Any:
+    """Return a table, or several by name where an option names others about the same people."""
+    named = pairs(option_name, others)
+    return {Path(file).name.partition(".")[0]: file, **named} if named else file
 
 
 def check_hierarchies(hierarchies: Mapping[str, str], quasi: Sequence[str], sensitive: Sequence[str] | None) -> None:

@@ -10,7 +10,16 @@ from discreet.cli._help import option
 from discreet.cli._options import columns, job_options, once, pairs
 from discreet.errors import UsageError
 
-__all__ = ["ReleaseRoles", "generalized_option", "named_roles", "release_options"]
+__all__ = ["ReleaseRoles", "generalized_option", "named_roles", "original_tables_option", "release_options"]
+
+original_tables_option = option(
+    "--original-table",
+    "original_tables",
+    group="table",
+    multiple=True,
+    metavar="NAME=FILE",
+    help="A further table of the original, where it is several, named like that of the release. Repeatable.",
+)
 
 generalized_option = option(
     "--hierarchy",

@@ -8,9 +8,9 @@ import click
 
 from discreet.cli._answer import answer, echo_json
 from discreet.cli._help import Command, option
-from discreet.cli._options import check_hierarchies, job_options, json_option, no_quasi_identifiers, pairs
+from discreet.cli._options import check_hierarchies, job_options, json_option, no_quasi_identifiers, pairs, several
 from discreet.cli._reading import reading_options
-from discreet.cli._release_roles import generalized_option, named_roles, release_options
+from discreet.cli._release_roles import generalized_option, named_roles, original_tables_option, release_options
 from discreet.errors import AuditError
 
 __all__ = ["attack"]
@@ -33,7 +33,8 @@ With --profile it is a gate: exit code 5 if a limit is exceeded, or if a criteri
 )
 @click.argument("original", metavar="ORIGINAL")
 @click.argument("released", metavar="RELEASED")
-@job_options("quasi_identifiers", "sensitive")
+@original_tables_option
+@job_options("tables", "quasi_identifiers", "sensitive")
 @option(
     "--control", group="table", metavar="FILE", help="People who are not in the release, with the columns of ORIGINAL."
 )
@@ -96,8 +97,8 @@ def attack(original: str, released: str, as_json: bool, **options: Any) -> None:
     from discreet.evaluate import attacks
 
     report = attacks(
-        original,
-        released,
+        several(original, options["original_tables"], "--original-table"),
+        several(released, options["tables"]),
         quasi_identifiers={name: trees.get(name, tree) for name, tree in roles.quasi_identifiers.items()},
         sensitive={name: trees.get(name, tree) for name, tree in roles.sensitive.items()},
         types=roles.types,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -21,6 +20,7 @@ from discreet.cli._options import (
     privacy_models,
     privacy_options,
     quiet_option,
+    several,
 )
 from discreet.cli._reading import reading_options
 from discreet.errors import AuditError, UsageError
@@ -167,9 +167,8 @@ def _audit(file: str, options: Mapping[str, Any]) -> Audit:
         "memory_limit",
         "spark",
     )
-    others = pairs("--table", options["tables"])
     return audit_table(
-        {Path(file).name.partition(".")[0]: file, **others} if others else file,
+        several(file, options["tables"]),
         quasi_identifiers={name: trees.get(name) for name in once("--qi", quasi)},
         privacy=models,
         sensitive={name: trees.get(name) for name in once("--sensitive", sensitive)},

@@ -8,9 +8,9 @@ import click
 
 from discreet.cli._answer import echo_json
 from discreet.cli._help import Command, option
-from discreet.cli._options import check_hierarchies, job_options, json_option, pairs
+from discreet.cli._options import check_hierarchies, job_options, json_option, pairs, several
 from discreet.cli._reading import reading_options
-from discreet.cli._release_roles import generalized_option, named_roles, release_options
+from discreet.cli._release_roles import generalized_option, named_roles, original_tables_option, release_options
 from discreet.errors import UsageError
 
 __all__ = ["find"]
@@ -23,6 +23,7 @@ Examples:
   discreet find safe.csv sex=female zip=15101 --mapping mapping.json --original people.csv
   discreet find safe.csv sex=female 'birth_date=[1980-01-01, 1989-12-31]' --mapping mapping.json
   discreet find safe.csv 'children=>= 3' --sensitive diagnosis --json
+  discreet find safe/patients.csv --table visits=safe/visits.csv --person patient_id age=34 sex=female
 
 \b
 A value may be a range ('[30, 39]', '>= 65'); 'zip=' means that it is missing.
@@ -33,7 +34,8 @@ With --original the result is for the owner of the data: do not hand it over."""
 @option(
     "--original", group="table", metavar="FILE", help="The table the release was made from, to see the crowd before."
 )
-@job_options("quasi_identifiers", "sensitive")
+@original_tables_option
+@job_options("tables", "quasi_identifiers", "sensitive")
 @generalized_option
 @job_options("types")
 @release_options
@@ -61,16 +63,20 @@ def find(file: str, known: tuple[str, ...], original: str | None, as_json: bool,
 
     from discreet.evaluate import find as look
 
+    table, before = several(file, options["tables"]), original
+    if original is not None:
+        before = several(original, options["original_tables"], "--original-table")
+    joined = table is not file
     person = look(
-        file,
+        table,
         facts,
-        original=original,
+        original=before,
         quasi_identifiers={**quasi, **trees},
         mapping=options["mapping"],
         sensitive=roles.sensitive,
         types=roles.types,
         unknown=options["unknown"],
-        person=options["person"] or (roles.person if original is not None else None),
+        person=options["person"] or (roles.person if joined or original is not None else None),
     )
     if as_json:
         echo_json(person.to_dict())

@@ -10,9 +10,17 @@ import click
 
 from discreet.cli._answer import echo_json
 from discreet.cli._help import Command, option
-from discreet.cli._options import check_hierarchies, job_option, job_options, json_option, no_quasi_identifiers, pairs
+from discreet.cli._options import (
+    check_hierarchies,
+    job_option,
+    job_options,
+    json_option,
+    no_quasi_identifiers,
+    pairs,
+    several,
+)
 from discreet.cli._reading import reading_options
-from discreet.cli._release_roles import named_roles, release_options
+from discreet.cli._release_roles import named_roles, original_tables_option, release_options
 from discreet.cli._terminal import echo
 from discreet.errors import UsageError
 from discreet.runtime.atomic_write import check_target, replacing
@@ -31,11 +39,12 @@ Examples:
       --hierarchy 'birth_date=dates(year, decade)' --hierarchy 'zip=mask(digits=5)'
   discreet risk safe.csv --mapping mapping.json --original people.csv
   discreet risk people.csv --qi sex,education,zip --population 330000 --per-row risks.csv
+  discreet risk patients.csv --table visits=visits.csv --person patient_id --qi age,sex,zip
 
 With --original the attacks are run too: linkage, homogeneity and (with --privacy) minimality.""",
 )
 @click.argument("file", metavar="FILE")
-@job_options("quasi_identifiers", "sensitive")
+@job_options("tables", "quasi_identifiers", "sensitive")
 @option(
     "--population",
     group="table",
@@ -51,6 +60,7 @@ With --original the attacks are run too: linkage, homogeneity and (with --privac
     metavar="FILE",
     help="The table the release was made from, to compare with and to attack with.",
 )
+@original_tables_option
 @option(
     "--threshold",
     group="quality",
@@ -138,12 +148,19 @@ def risk(file: str, population: str | None, original: str | None, as_json: bool,
     from discreet.evaluate import attacks
     from discreet.evaluate import risk as measure
 
+    table, before = several(file, options["tables"]), original
+    if original is not None:
+        before = several(original, options["original_tables"], "--original-table")
+    if table is not file:
+        if target is not None:
+            raise UsageError("The risk of each row is of one table, and several were given; leave out --per-row.")
+        options["person"] = options["person"] or roles.person
     people = int(population) if population is not None and population.isdecimal() else population
     measured = {name: options[name] for name in ("weights", "person", "household", "threshold", "depth")}
-    report = measure(file, population=people, original=original, **measured, **columns)
+    report = measure(table, population=people, original=before, **measured, **columns)
     if target is not None:
         _write_each_row(file, target, {**options, **columns, "population": people})
-    attacked = None if original is None else attacks(original, file, **columns)
+    attacked = None if original is None else attacks(before, table, person=options["person"], **columns)
     if as_json:
         echo_json(report.to_dict() | ({} if attacked is None else {"attacks": attacked.to_dict()}))
         return

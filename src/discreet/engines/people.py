@@ -19,7 +19,7 @@ from discreet.errors import DataError
 from discreet.runtime.integer_codes import add_up, compact, distinct
 from discreet.runtime.plurals import amount, units
 
-__all__ = ["CountedPeople", "RowGroups", "ValueCodes", "check_present", "count_people_of_rows"]
+__all__ = ["CountedPeople", "RowGroups", "ValueCodes", "check_marks", "check_present", "count_people_of_rows"]
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 _MIXERS = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
@@ -65,6 +65,18 @@ def check_present(column: str, role: str, groups: pl.DataFrame, size: str) -> No
         raise DataError(
             f"Column '{column}', which says whose row it is, has no value in {amount(missing, 'row')}, so that nobody "
             f"can count {units(role)}; fill it in, give each of those rows a value of its own, or leave them out.",
+            column=column,
+            topic="people",
+        )
+
+
+def check_marks(column: str, marks: Mapping[str, int]) -> None:
+    """Refuse texts that mean a missing value in several rows, which would be those of one person."""
+    for mark in (mark for mark, rows in marks.items() if rows > 1):
+        rows = amount(marks[mark], "row")
+        raise DataError(
+            f"Column '{column}', which says whose row it is, has the text {mark} in {rows}, which would count as one "
+            "person; give each of those rows a value of its own, or leave them out.",
             column=column,
             topic="people",
         )

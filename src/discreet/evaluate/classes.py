@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from discreet.counts import IntArray
 from discreet.engines import Source, count_combined, exactly, weighed
 from discreet.errors import DataError, MissingColumnError
-from discreet.runtime.integer_codes import add_up, numbered
+from discreet.runtime.integer_codes import add_up, distinct, numbered
 from discreet.runtime.plurals import amount
 from discreet.schema import parts_of, plain, text_of
 
@@ -48,6 +48,34 @@ class CountedClasses:
     def rows(self) -> int:
         """The number of rows; where people are counted, the sum of the people of all classes."""
         return int(self.sizes.sum())
+
+    @property
+    def total(self) -> int:
+        """The number of rows, or of people."""
+        return self.rows if self.owners is None else self.owners.people
+
+    @cached_property
+    def weights(self) -> NDArray[np.float64]:
+        """The rows of each class; where people are counted, each person is spread evenly over their rows."""
+        if self.owners is None:
+            return self.sizes.astype(np.float64)
+        rows = np.bincount(self.owners.person, weights=self.count)
+        shares = self.count / rows[self.owners.person]
+        return np.asarray(np.bincount(self.group, weights=shares, minlength=self.sizes.size), dtype=np.float64)
+
+    def people_of(self, index: IntArray, classes: IntArray, size: int) -> Int64Array:
+        """Return how many rows or people are in the union of some classes, for each of ``size`` lists of classes.
+
+        Class ``classes[i]`` is in list ``index[i]``, which are in ascending order.
+        """
+        if self.owners is None or not (np.diff(index) == 0).any():
+            return add_up(index, self.sizes[classes], size)
+        first = np.searchsorted(self.group, np.arange(self.sizes.size + 1))
+        length = np.diff(first)[classes]
+        entry = np.arange(int(length.sum())) + np.repeat(first[classes] - np.cumsum(length) + length, length)
+        span = int(self.owners.person.max(initial=0)) + 1
+        pairs = distinct(np.repeat(index, length).astype(np.int64) * span + self.owners.person[entry])
+        return np.bincount(pairs // span, minlength=size).astype(np.int64)
 
     def width(self, column: str) -> int:
         """The number of distinct values of a column."""

@@ -15,7 +15,7 @@ from discreet.evaluate.classes import CountedClasses
 from discreet.runtime.integer_codes import numbered
 from discreet.runtime.locations import is_url
 
-__all__ = ["class_of_rows", "rows_in_order"]
+__all__ = ["class_of_rows", "draw_rows", "rows_in_order"]
 
 
 def rows_in_order(table: Any, columns: Sequence[str]) -> pl.DataFrame:
@@ -29,6 +29,13 @@ def rows_in_order(table: Any, columns: Sequence[str]) -> pl.DataFrame:
             raise UsageError(f"Column '{column}' is made of several columns; join them into one first.")
     floats = [name for name in columns if known[name].is_float()]
     return frame.select(columns).with_columns(pl.col(floats).fill_nan(None)).collect()
+
+
+def draw_rows(rows: pl.DataFrame, person: str, seed: int) -> NDArray[np.int64]:
+    """Return the numbers of one row of each person, drawn at random, in their order."""
+    number = np.random.default_rng(seed).permutation(rows.height)
+    shuffled = pl.DataFrame({"row": number, "person": rows[person].gather(number)})
+    return shuffled.unique("person", keep="first", maintain_order=True)["row"].sort().to_numpy()
 
 
 def class_of_rows(table: Any, classes: CountedClasses) -> NDArray[np.int64]:

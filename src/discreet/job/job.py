@@ -178,7 +178,7 @@ class Job(BaseModel):
             if all(form is None for form in fields.get(role, {}).values()):
                 fields[role] = list(fields.get(role, ()))
         if self.tables:
-            del fields["input"], fields["pseudonyms"]  # the first table, and what several always have
+            del fields["input"]  # the first table
         fields = {key: value for key, value in fields.items() if value != []}
         for_editors = for_editors and path.suffix.lower() != ".json"
         write_fields(path, fields, private=self.private, schema=SCHEMA_FILE if for_editors else None)
@@ -317,9 +317,21 @@ class Job(BaseModel):
 
 def _with_all_tables(fields: dict[str, Any]) -> dict[str, Any]:
     """Return fields in which ``tables`` has all tables if there are several, and ``input`` is the first of them."""
-    tables, read = fields.get("tables"), fields.get("input")
-    if not isinstance(tables, dict) or not tables:
+    tables, read = fields.get("tables", {}), fields.get("input")
+    if not isinstance(tables, dict):
+        raise UsageError(
+            "The key 'tables' names a file for each table, that of people first, as in {patients: patients.csv, "
+            "visits: visits.csv}.",
+            topic="several-tables",
+        )
+    if not tables:
         return fields
+    for name, location in tables.items():
+        if not isinstance(name, str) or not isinstance(location, str):
+            raise UsageError(
+                f"The key 'tables', entry '{name}', must be a name with the path of a file, as in visits: visits.csv.",
+                topic="several-tables",
+            )
     if isinstance(read, str) and read != next(iter(tables.values())):
         name = TableUrl.parse(read).table.name if is_url(read) else Path(read).name.partition(".")[0]
         if name in tables:
@@ -328,7 +340,7 @@ def _with_all_tables(fields: dict[str, Any]) -> dict[str, Any]:
                 topic="several-tables",
             )
         tables = {name: read, **tables}
-    return {**fields, "tables": tables, "input": next(iter(tables.values())), "pseudonyms": True}
+    return {**fields, "tables": tables, "input": next(iter(tables.values()))}
 
 
 def _pipeline(module: str) -> Any:

@@ -49,6 +49,8 @@ class LinkedTables:
     tables: tuple[LinkedTable, ...]
     presence: Mapping[str, str]
     """Quasi-identifiers that say whether a person has a row in a table, with that table; never generalized."""
+    scheme: Any = None
+    """The scheme as it was given, if it became one of each quasi-identifier."""
 
     @property
     def known_with(self) -> dict[str, str]:
@@ -62,3 +64,8 @@ class LinkedTables:
         return {
             column: mark[table.name] for table in tables for column in table.columns.values() if column != self.person
         }
+
+    @property
+    def given(self) -> list[Any]:
+        """The tables as they were given."""
+        return [table.data for table in self.tables]

@@ -163,7 +163,7 @@ class JobSettings:
             "privacy": [model.text for model in self.privacy],
             "cost": self.given_cost if self.priorities else self.cost,
             "suppression": self.suppression,
-            "scheme": self.scheme,
+            "scheme": (self.linked and self.linked.scheme) or self.scheme,
             "solver": self.solver,
             **({"priorities": dict(self.priorities)} if self.priorities else {}),
             **({"keep_at_least": dict(self.keep_at_least)} if self.keep_at_least else {}),

@@ -18,6 +18,7 @@ from discreet.pipeline.applied import Applied
 from discreet.pipeline.apply import apply_mapping, recode_rows
 from discreet.pipeline.pickling import with_originals_wanted
 from discreet.pipeline.release import Release
+from discreet.report.job_text import owner_columns, pseudonym_columns
 
 __all__ = ["Anonymizer"]
 
@@ -170,8 +171,7 @@ class Anonymizer:
                 "input_features is not equal to feature_names_in_, the columns that the Anonymizer was fitted to."
             )
         job = self.release_.job
-        owners = () if job.get("pseudonyms") else (job.get("person"), job.get("household"))
-        dropped = {str(name) for name in (*job.get("identifiers", ()), *owners)}
+        dropped = {*job.get("identifiers", ()), *owner_columns(job)} - {*pseudonym_columns(job)}
         pairs = zip(names, self._fitted_to, strict=True)
         return np.asarray([name for name, fitted in pairs if fitted not in dropped], dtype=object)
 

@@ -136,7 +136,7 @@ def class_sizes(table: CountTable, solution: Solution) -> ClassSizes:
         people, there = table.people, kept_pairs(table.people, table, solution)
         assert there is not None  # no single records are suppressed if promises count people
         pairs = distinct(np.repeat(class_of, people.of_tuples)[there] * people.count + people.members[there])
-        return ClassSizes.of(np.bincount(pairs // people.count))
+        return ClassSizes.of(np.bincount(pairs // people.count), pairs // people.count, pairs % people.count)
     kept = np.where(solution.suppressed, 0, table.weights) if solution.suppressed.size else table.weights
     sizes = add_up(class_of, kept)
     inside = solution.inside

@@ -32,6 +32,7 @@ __all__ = [
     "LEDGER_FILE",
     "LedgerEntry",
     "entries_beside",
+    "fingerprint",
     "fingerprint_files",
     "fingerprint_frame",
     "make_entry",
@@ -51,7 +52,7 @@ class LedgerEntry:
     """One release: HMACs of its input, its choices and its output, the name of the file, and the time.
 
     The seed counts as a choice only if the search drew random numbers: the same rows in another order are the same
-    release.
+    release. Of several tables that were released together, ``tables`` has the HMAC of each.
     """
 
     input: str
@@ -59,34 +60,44 @@ class LedgerEntry:
     output: str | None
     name: str | None
     time: str
+    tables: tuple[str, ...] = ()
 
     def line(self) -> str:
         """Return the entry as a line of the ledger."""
-        return json.dumps(asdict(self))
+        fields = asdict(self)
+        return json.dumps(fields if self.tables else {name: fields[name] for name in fields if name != "tables"})
+
+    @property
+    def read(self) -> set[str]:
+        """The HMACs of all that was read: the input, and each of several tables."""
+        return {self.input, *self.tables}
 
     def repeats(self, other: LedgerEntry) -> bool:
-        """Whether this is the same release as another of the same input."""
-        return self.choices == other.choices or (self.output is not None and self.output == other.output)
+        """Whether this is the same release as another that read a table of it too."""
+        if self.output is not None and self.output == other.output:
+            return True
+        return self.input == other.input and self.choices == other.choices
 
 
-def make_entry(key: Key, data: Any, read: FileStamp | None, choices: str, output: Any = None) -> LedgerEntry | None:
-    """Return the entry of a release; None if its input could not be recognized again."""
-    found = fingerprint_frame(data) if read is None else fingerprint_files(read.paths)
-    if found is None:
+def make_entry(key: Key, tables: Sequence[Any], choices: str, output: Any = None) -> LedgerEntry | None:
+    """Return the entry of a release of one table or several; None if none of them could be recognized again."""
+    prints = [found for found in map(fingerprint, tables) if found is not None]
+    if not prints:
         return None
     wrote = None if output is None or is_url(output) else FileStamp.of(output)
     content = None if wrote is None else fingerprint_files(wrote.paths)
     return LedgerEntry(
-        input=key.sign("ledger: input", found),
+        input=key.sign("ledger: input", " ".join(prints)),
         choices=key.sign("ledger: choices", choices),
         output=None if content is None else key.sign("ledger: output", content),
         name=None if wrote is None else wrote.name,
         time=datetime.now(UTC).isoformat(timespec="seconds"),
+        tables=tuple(key.sign("ledger: input", each) for each in prints) if len(tables) > 1 else (),
     )
 
 
 def record(key: Key, entry: LedgerEntry) -> list[LedgerEntry]:
-    """Append an entry, and return the earlier, different releases of the same input.
+    """Append an entry, and return the earlier, different releases of the same input, or of a table of it.
 
     A ledger that cannot be written is ignored: it is a help, and no reason to fail.
     """
@@ -105,7 +116,7 @@ def record(key: Key, entry: LedgerEntry) -> list[LedgerEntry]:
                 stream.write(torn + entry.line().encode() + b"\n")
                 stream.flush()
                 os.fsync(stream.fileno())
-            return [other for other in entries if other.input == entry.input and not entry.repeats(other)]
+            return [other for other in entries if other.read & entry.read and not entry.repeats(other)]
     return []
 
 
@@ -116,11 +127,10 @@ def entries_beside(key: Path) -> list[LedgerEntry]:
     return []
 
 
-def released_before(key: Key, read: FileStamp) -> str | None:
-    """Return a warning for the owner if files were released before, for use before any work is done."""
-    found = fingerprint_files(read.paths)
-    signed = None if found is None else key.sign("ledger: input", found)
-    times = [entry.time for entry in entries_beside(key.path) if entry.input == signed]
+def released_before(key: Key, tables: Sequence[Any]) -> str | None:
+    """Return a warning for the owner if tables were released before, for use before any work is done."""
+    signed = {key.sign("ledger: input", found) for found in map(fingerprint, tables) if found is not None}
+    times = [entry.time for entry in entries_beside(key.path) if entry.read & signed]
     if not times:
         return None
     return (
@@ -151,11 +161,18 @@ def _parse(content: bytes) -> list[LedgerEntry]:
     """Read the lines of a ledger, skipping what is no entry."""
     entries = []
     for line in content.splitlines():
-        with suppress(ValueError, TypeError):
-            entry = LedgerEntry(**json.loads(line))
-            if all(isinstance(value, str) for value in (entry.input, entry.choices, entry.time)):
+        with suppress(ValueError, TypeError, AttributeError):
+            fields = json.loads(line)
+            entry = LedgerEntry(**{**fields, "tables": tuple(fields.get("tables", ()))})
+            if all(isinstance(value, str) for value in (entry.input, entry.choices, entry.time, *entry.tables)):
                 entries.append(entry)
     return entries
+
+
+def fingerprint(table: Any) -> str | None:
+    """Return a digest of a table: a location of files, a stamp of them, or a frame in memory; None for others."""
+    stamp = table if isinstance(table, FileStamp) else FileStamp.of(table)
+    return fingerprint_frame(table) if stamp is None else fingerprint_files(stamp.paths)
 
 
 def fingerprint_files(files: Sequence[Path]) -> str | None:

@@ -17,14 +17,21 @@ from discreet.pipeline.derive import about_derived
 from discreet.pipeline.ledger import make_entry, record, two_releases
 from discreet.pipeline.mapping import Recipe
 from discreet.pipeline.output import TablesOutput
-from discreet.pipeline.people import about_people, people_kept, people_left_out, with_people
+from discreet.pipeline.people import about_people, kept_pairs, people_kept, people_left_out, with_people
 from discreet.pipeline.prepare import Prepared
 from discreet.pipeline.provenance import OriginalTable, Provenance
 from discreet.pipeline.publish import Promises, publish
 from discreet.pipeline.publish_tables import publish_tables
 from discreet.pipeline.recode import make_recoding
 from discreet.pipeline.release import Release
-from discreet.pipeline.release_notes import about_hidden, about_promises, about_values, notes, population_text
+from discreet.pipeline.release_notes import (
+    about_hidden,
+    about_promises,
+    about_values,
+    missing_marks,
+    notes,
+    population_text,
+)
 from discreet.pipeline.released_values import hierarchy_of, named_by_released
 from discreet.pipeline.sampling import about_drawn_rows
 from discreet.pipeline.tables import about_tables
@@ -34,11 +41,10 @@ from discreet.report.columns import kept_rows, summarize_columns
 from discreet.report.job_text import job_text, text_form
 from discreet.report.notes import Private, PrivateCaution, cautions_first
 from discreet.report.small_counts import least_cell
-from discreet.runtime.integer_codes import add_up
+from discreet.runtime.integer_codes import add_up, distinct
 from discreet.runtime.versions import versions
 
 if TYPE_CHECKING:
-    from discreet.counts import IntArray
     from discreet.pipeline.release_stats import ReleaseStats
     from discreet.solve import Solution
 
@@ -80,9 +86,14 @@ def make_release(
         promises = replace(promises, together=prepared.earlier.checker(problem, lambda: original.released_as))
     linked = prepared.settings.linked
     tables: dict[str, Any] = {}
+    unseen: tuple[str, ...] = ()
     if linked is not None:
         assert target is None or isinstance(target, TablesOutput)
-        table, verdict, tables = publish_tables(prepared.source, recoding, promises, linked, target, prepared.clock)
+        table, verdict, tables, promises, unseen = publish_tables(
+            prepared.source, recoding, promises, linked, target, prepared.clock
+        )
+        recoding = replace(recoding, drop=(*recoding.drop, *unseen))
+        original = original.without(unseen)
     else:
         assert not isinstance(target, TablesOutput)
         table, verdict, promises = publish(prepared.source, recoding, promises, target, prepared.clock)
@@ -90,7 +101,6 @@ def make_release(
     drawn = drawn or prepared.settings.sampled_from is not None
     choices = job_text(job, without=[] if drawn else ["seed"]) + result
     worst, least = problem.cost.worst(problem.table), least_cell(problem.privacy)
-    kept = kept_rows(counted.table, solution)
     return Release(
         status=solution.status,
         cost=float(solution.cost),
@@ -102,10 +112,16 @@ def make_release(
         suppressed_values=int(solution.suppressed_values),
         dropped_missing=counted.dropped,
         classes=verdict.classes,
-        levels=dict(zip(counted.domains, map(int, solution.levels or ()), strict=False)),
+        levels={
+            name: int(level)
+            for name, level in zip(counted.domains, solution.levels or (), strict=False)
+            if name not in unseen
+        },
         audit=verdict,
         job=job,
-        notes=_notes(prepared, problem, solution, counted, [*_recorded(prepared, choices), *about_hidden(verdict)]),
+        notes=_notes(
+            prepared, problem, solution, counted, unseen, [*_recorded(prepared, choices), *about_hidden(verdict)]
+        ),
         kept=tuple(
             replace(column, unique=verdict.unique.get(column.name, column.unique)) for column in prepared.undecided.kept
         ),
@@ -120,17 +136,18 @@ def make_release(
         block_ids={
             name: blocks[domain.codes]
             for (name, domain), blocks in zip(counted.domains.items(), solution.blocks, strict=bool(solution.blocks))
+            if name not in unseen
         },
         **people_left_out(counted, solution, verdict.people),
-        released_before=None if kept is None else ClassSizes.of(_sizes_before(counted, kept)),
-        columns=summarize_columns(counted, prepared.schemes, solution, recoding, least),
+        released_before=_sizes_before(counted, solution),
+        columns=summarize_columns(counted, prepared.schemes, solution, recoding, least, unseen),
         least=least,
         made=datetime.now(UTC).isoformat(timespec="seconds"),
         wrote=None if target is None else FileStamp.of(target.location),
         provenance=Provenance(
             original=original,
             values={name: domain.values for name, domain in counted.domains.items()} if solution.blocks else {},
-            sizes=ClassSizes.of(_sizes_before(counted, counted.table.weights)),
+            sizes=_sizes_before(counted) or ClassSizes(),
             recoding=recoding,
             rows_known=not recoding.picks_rows or isinstance(prepared.source, FileSource | InMemorySource | LazySource),
             recipe=_recipe(prepared, problem, solution, counted, recoding),
@@ -161,7 +178,7 @@ def _promises(
         read=prepared.stamp,
         person=schema.unit,
         unit="row" if schema.unit is None else str(schema.role(schema.unit)),
-        pseudonyms=schema.pseudonyms,
+        pseudonyms=schema.unit in schema.pseudonyms,
         expected_people=people_kept(counted, solution),
         weights=schema.weights,
         population=_recounted_population(prepared, problem, counted),
@@ -228,8 +245,9 @@ def _recorded(prepared: Prepared, choices: str) -> list[str]:
     """Record a release that was written in the ledger; return a warning if the table was released before."""
     if prepared.secret is None or prepared.target is None:
         return []
-    data, location = prepared.settings.table, prepared.target.location
-    entry = make_entry(prepared.secret, data, prepared.stamp, choices, location)
+    settings, read = prepared.settings, prepared.stamp
+    tables = [settings.table if read is None else read] if settings.linked is None else settings.linked.given
+    entry = make_entry(prepared.secret, tables, choices, prepared.target.location)
     others = [] if entry is None else record(prepared.secret, entry)
     if prepared.earlier is not None and len(others) <= len(prepared.earlier.members):
         return []  # the note about earlier releases says what holds
@@ -238,7 +256,12 @@ def _recorded(prepared: Prepared, choices: str) -> list[str]:
 
 
 def _notes(
-    prepared: Prepared, problem: Problem, solution: Solution, counted: Counted, measured: Sequence[str]
+    prepared: Prepared,
+    problem: Problem,
+    solution: Solution,
+    counted: Counted,
+    unseen: Sequence[str],
+    measured: Sequence[str],
 ) -> tuple[str, ...]:
     schema = prepared.schema
     suppressed = solution.suppressed_rows + counted.dropped
@@ -248,11 +271,12 @@ def _notes(
             *measured,
             *prepared.undecided.notes(),
             *about_people(schema, counted, problem),
-            *about_tables(prepared.settings.linked, suppressed),
+            *about_tables(prepared.settings.linked, unseen),
             *map(Private if suppressed else str, about_values(schema, problem, counted)),
             *([] if prepared.earlier is None else prepared.earlier.notes(problem, prepared.settings.suppression)),
             *about_drawn_rows(prepared.settings, problem.whole.n + counted.dropped),
             *about_promises(schema, problem, counted),
+            *map(Private, missing_marks(counted)),
             *notes(prepared.source, schema, problem, prepared.schemes, counted, solution, prepared.target),
         ]
     )
@@ -290,17 +314,22 @@ def _population(prepared: Prepared) -> dict[str, str]:
     return {} if text is None else {"population": text}
 
 
-def _sizes_before(counted: Counted, rows: IntArray) -> IntArray:
-    """Return the size of each original equivalence class, given the rows of each tuple; in people if those count."""
+def _sizes_before(counted: Counted, solution: Solution | None = None) -> ClassSizes | None:
+    """Return the sizes of the original equivalence classes; in people if those count.
+
+    With a solution only the rows and people that it releases are counted; None if it is unknown which these are.
+    """
     table = counted.table
-    people = table.people
-    if people is not None:
-        rows = np.where(rows > 0, people.of_tuples, 0)
-    if not counted.sensitive_keys:
-        return rows
-    ids = table.group([np.arange(attribute.leaves) for attribute in table.attributes]).ids
+    people, rows = table.people, table.weights if solution is None else kept_rows(table, solution)
+    if rows is None:
+        return None
+    ids = np.arange(table.tuples)
+    if counted.sensitive_keys:
+        ids = table.group([np.arange(attribute.leaves) for attribute in table.attributes]).ids.astype(np.int64)
     if people is None:
-        return add_up(ids, rows, int(ids.max(initial=-1)) + 1)
-    there = np.repeat(rows > 0, people.of_tuples)
-    pairs = np.unique(np.repeat(ids, people.of_tuples)[there].astype(np.int64) * people.count + people.members[there])
-    return np.bincount(pairs // people.count, minlength=int(ids.max(initial=-1)) + 1)
+        return ClassSizes.of(add_up(ids, rows, int(ids.max(initial=-1)) + 1))
+    there = np.ones(people.members.size, dtype=np.bool_) if solution is None else kept_pairs(people, table, solution)
+    assert there is not None
+    pairs = distinct(np.repeat(ids, people.of_tuples)[there] * people.count + people.members[there])
+    group, person = pairs // people.count, pairs % people.count
+    return ClassSizes.of(np.bincount(group), group, person)

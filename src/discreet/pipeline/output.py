@@ -94,14 +94,11 @@ class Output:
         return self.format.kind in ("csv", "jsonl")
 
 
-@dataclass(frozen=True)
-class FolderOutput:
-    """A folder to fill with Parquet files."""
+class _Folder:
+    """A folder that is written as a whole."""
 
     path: Path
-    format: Format = _PARQUET
-    shuffle: Shuffle | None = field(default_factory=Shuffle.drawn)
-    """The random order of the rows, which also decides their file; None keeps theirs."""
+    format: Format
 
     @property
     def location(self) -> TableLocation:
@@ -111,7 +108,17 @@ class FolderOutput:
     @property
     def format_name(self) -> str:
         """What readers get, for messages."""
-        return _FORMAT_NAMES["parquet"]
+        return _FORMAT_NAMES[self.format.kind]
+
+
+@dataclass(frozen=True)
+class FolderOutput(_Folder):
+    """A folder to fill with Parquet files."""
+
+    path: Path
+    format: Format = _PARQUET
+    shuffle: Shuffle | None = field(default_factory=Shuffle.drawn)
+    """The random order of the rows, which also decides their file; None keeps theirs."""
 
 
 @dataclass(frozen=True)
@@ -147,29 +154,15 @@ Target = Output | FolderOutput | TableOutput
 
 
 @dataclass(frozen=True)
-class TablesOutput:
-    """A folder with a file for each of several tables, which appears as a whole."""
+class TablesOutput(_Folder):
+    """A folder with a file for each of several tables, all of one format, which appears as a whole."""
 
     path: Path
+    format: Format
     outputs: Mapping[str, Output]
     """The file of each table."""
     shuffle: Shuffle | None = field(default_factory=Shuffle.drawn)
     """The random order of the rows of each table; None keeps theirs."""
-
-    @property
-    def location(self) -> TableLocation:
-        """The path, with the slash that marks a folder."""
-        return f"{self.path}/"
-
-    @property
-    def format(self) -> Format:
-        """The format of the files."""
-        return next(iter(self.outputs.values())).format
-
-    @property
-    def format_name(self) -> str:
-        """What readers get, for messages."""
-        return _FORMAT_NAMES[self.format.kind]
 
 
 def check_output(location: TableLocation, data: Any, population: Any = None, *, overwrite: bool = True) -> Target:
@@ -303,7 +296,7 @@ def check_tables_output(location: Any, tables: Mapping[str, Any], *, overwrite: 
     if not overwrite and is_there(folder):
         raise _exists(fspath(location))
     outputs = {name: Output(folder.path / file, format_of(Path(file))) for name, file in files.items()}
-    return TablesOutput(folder.path, outputs)
+    return TablesOutput(folder.path, format_of(Path(f"table{ending}")), outputs)
 
 
 def _ending(data: Any) -> str:

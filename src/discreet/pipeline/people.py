@@ -43,7 +43,7 @@ def with_people(recoding: Recoding, prepared: Prepared, counted: Counted, soluti
         left_out = {schema.unit: pl.Series(counted.owners.numbers[solution.suppressed_people], dtype=pl.Int64)}
     maps = dict(recoding.maps)
     table = _digest(counted) if schema.pseudonyms else ""
-    for column in schema.owners if schema.pseudonyms else ():
+    for column in schema.pseudonyms:
         if column == schema.unit:
             numbers = pl.Series(counted.owners.numbers)
         else:
@@ -51,8 +51,8 @@ def with_people(recoding: Recoding, prepared: Prepared, counted: Counted, soluti
         named = draw_pseudonyms(len(numbers), f"{seed} {column} {table} {choices}")
         maps[column] = ValueMap(numbers, named.set(numbers.is_null(), None) if numbers.null_count() else named)
     by_person = recoding.shares is not None and schema.unit in recoding.shares.codes
-    columns = schema.owners if schema.pseudonyms else (schema.unit,) if left_out or by_person else ()
-    return replace(recoding, maps=maps, left_out=left_out, numbered=columns)
+    needed = (schema.unit,) if left_out or by_person else ()
+    return replace(recoding, maps=maps, left_out=left_out, numbered=tuple(dict.fromkeys([*schema.pseudonyms, *needed])))
 
 
 def about_people(schema: Schema, counted: Counted, problem: Problem) -> Iterator[str]:
@@ -101,7 +101,10 @@ def kept_pairs(people: People, table: CountTable, solution: Solution) -> NDArray
     left = kept_rows(table, solution)
     if left is None:
         return None
-    return ~_suppressed(people, solution)[people.members] & np.repeat(left > 0, people.of_tuples)
+    kept = ~_suppressed(people, solution)[people.members] & np.repeat(left > 0, people.of_tuples)
+    if solution.groups is not None and solution.groups.of_pairs is not None:
+        kept &= solution.groups.of_pairs >= 0
+    return kept
 
 
 def _losing(counted: Counted, solution: Solution) -> NDArray[np.bool_] | None:

@@ -157,7 +157,7 @@ def _notes(job: Job, read: FileStamp | None) -> Iterator[str]:
         yield f"The schemes {', '.join(CANDIDATES)} will be tried; this is the plan of the first."
     key = key_file(job.key_file())
     if read is not None and key is not None and key.path.exists():
-        warning = released_before(key.load(), read)
+        warning = released_before(key.load(), [*job.located_tables().values()] or [read])
         if warning is not None:
             yield warning
 

@@ -100,7 +100,7 @@ class Prepared:
             "class_attribute": schema.class_attribute,
             **({} if schema.person is None else {"person": schema.person}),
             **({} if schema.household is None else {"household": schema.household}),
-            **({"pseudonyms": True} if schema.pseudonyms else {}),
+            **({"pseudonyms": True} if settings.pseudonyms else {}),
             **({"keep": list(schema.keep)} if schema.keep else {}),
             **({} if schema.weights is None else {"weights": schema.weights}),
             **({} if settings.population is None else {"population": _location_text(settings.population)}),
@@ -136,7 +136,7 @@ def prepare(settings: JobSettings, *, for_front: bool = False) -> Prepared:
             settings.types,
             weights=settings.weights,
             keep=kept_columns,
-        ).with_owners(settings.person, settings.household, pseudonyms=settings.pseudonyms)
+        ).with_owners(settings.person, settings.household, pseudonyms=_pseudonyms(settings))
         if settings.missing_sensitive == "unknown":
             _check_missing_codes(source, schema)
         schemes = scheme_of_each(list(schema.quasi_identifiers), settings.scheme)
@@ -153,7 +153,7 @@ def prepare(settings: JobSettings, *, for_front: bool = False) -> Prepared:
                 undecided = _inspect(source, schema, confirmed, with_index=target is None)
             else:
                 undecided = inspect_tables(settings.linked, source, data, schema, confirmed)
-            source.number_people(schema.owners if schema.pseudonyms else [str(schema.unit)])
+            source.number_people(list(dict.fromkeys([*schema.pseudonyms, str(schema.unit)])))
         people = None
         if population is not None:
             people = count_people(population, list(schema.quasi_identifiers), settings.missing, settings.engine)
@@ -210,7 +210,7 @@ def build_problem(prepared: Prepared, privacy: Sequence[PrivacyModel | str]) -> 
     return Problem.build(
         _with_grids(prepared),
         privacy=privacy,
-        cost=settings.cost,
+        cost=settings.cost if settings.linked is None else settings.cost.without(settings.linked.presence),
         suppression=settings.suppression,
         scheme=prepared.schemes,
         min_levels=settings.min_levels,
@@ -362,11 +362,18 @@ def _check_missing_codes(source: Source, schema: Schema) -> None:
             )
 
 
+def _pseudonyms(settings: JobSettings) -> bool | Sequence[str]:
+    """Return which columns leave as pseudonyms: several tables are linked by that of people."""
+    if settings.pseudonyms or settings.linked is None:
+        return settings.pseudonyms
+    return [settings.linked.person]
+
+
 def _stamp(settings: JobSettings) -> FileStamp | None:
     """Stamp the files of the input; None if it is a frame or a table of a database."""
     if settings.linked is None:
         return FileStamp.of(settings.table)
-    return FileStamp.of_all([table.data for table in settings.linked.tables])
+    return FileStamp.of_all(settings.linked.given)
 
 
 def _inputs(settings: JobSettings) -> dict[str, Any]:

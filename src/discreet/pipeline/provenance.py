@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ from discreet.pipeline.pickling import unpickled, with_originals_wanted
 from discreet.pipeline.released_values import meanings
 from discreet.problem import SCHEMES, Problem
 from discreet.report.columns import MOST_KEPT
-from discreet.report.job_text import is_counted
+from discreet.report.job_text import is_counted, pseudonym_columns
 from discreet.runtime.locations import is_url
 
 if TYPE_CHECKING:
@@ -82,6 +82,15 @@ class OriginalTable:
     def released_as(self) -> Mapping[str, ReleasedAs]:
         """The hierarchies the quasi-identifiers were released with, and what their released values mean."""
         return self.find_meanings()
+
+    def without(self, columns: Collection[str]) -> OriginalTable:
+        """Return the same table without some quasi-identifiers."""
+
+        def meanings_of_others() -> dict[str, ReleasedAs]:
+            return {name: meaning for name, meaning in self.released_as.items() if name not in columns}
+
+        others = {name: tree for name, tree in self.quasi_identifiers.items() if name not in columns}
+        return replace(self, quasi_identifiers=others, find_meanings=meanings_of_others)
 
     @property
     def at_hand(self) -> bool:
@@ -241,15 +250,16 @@ def with_owners(
     """
     job = release.job
     owners = {role: str(job[role]) for role in ("person", "household") if job.get(role)}
-    provenance = release.provenance
-    if not owners or job.get("pseudonyms"):
+    provenance, named = release.provenance, pseudonym_columns(job)
+    missing = [column for column in owners.values() if column not in named]
+    if not missing:
         return released, owners
     if provenance is None or not provenance.rows_known or not is_at_hand(original):
-        return released, {}
-    whose = to_lazy(original, list(owners.values())).select(map(exactly, owners.values())).collect()
+        return released, {role: column for role, column in owners.items() if column in named}
+    whose = to_lazy(original, missing).select(map(exactly, missing)).collect()
     if only_released:
         return released.with_columns(whose.get_columns()), owners
-    rows = recoded(release, original)
+    rows = recoded(release, original) if provenance.linked is None else released
     return rows.with_columns(whose[released_row_numbers(release, original).to_numpy()].get_columns()), owners
 
 

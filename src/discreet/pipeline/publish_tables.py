@@ -10,7 +10,7 @@ import polars as pl
 
 from discreet.engines import EagerSource, InMemorySource, Recoding, Shuffle, Source, open_source, unused
 from discreet.job.linked_tables import LinkedTables
-from discreet.pipeline.audit import Audit, read_tables, uniqueness_of_tables
+from discreet.pipeline.audit import Audit, RowOwners, read_people, read_tables, uniqueness_of_tables
 from discreet.pipeline.clock import Clock
 from discreet.pipeline.output import TablesOutput, like_input
 from discreet.pipeline.publish import Promises
@@ -26,6 +26,11 @@ class ReleasedTogether(NamedTuple):
     joined: pl.DataFrame
     audit: Audit
     tables: dict[str, Any]
+    promises: Promises
+    """What was checked, with the households that were counted for it."""
+    unseen: tuple[str, ...]
+    """Quasi-identifiers that say whether a person has rows in a table, where all released people have some: that others
+    were left out must not show."""
 
 
 def publish_tables(
@@ -43,14 +48,30 @@ def publish_tables(
         numbered = open_source(source.frame.with_row_index(number))
         released = numbered.recode(recoding)
         kept = released[number].to_numpy()
-        released = released.drop(number)
+        unseen = tuple(mark for mark in linked.presence if not (released[mark] == "no").any())
+        released = released.drop(number, *unseen)
         frames = divided(linked, released, kept)
         joined = blanked(linked, released, kept)
+        promises = replace(
+            promises, quasi_identifiers=tuple(name for name in promises.quasi_identifiers if name not in unseen)
+        )
+    if promises.person is not None and not promises.pseudonyms:  # households, whose column does not leave
+        with clock("audit"):
+            promises = replace(promises, people=_owners(source.frame, promises, joined, kept))
     if target is not None:
-        return ReleasedTogether(joined, *write_tables(frames, promises, linked, target, clock))
+        audit, tables = write_tables(frames, promises, linked, target, clock)
+        return ReleasedTogether(joined, audit, tables, promises, unseen)
     tables = {table.name: _as_given(frames[table.name], table.data) for table in linked.tables}
     with clock("audit"):
-        return ReleasedTogether(joined, _checked(tables, promises, linked, None), tables)
+        return ReleasedTogether(joined, _checked(tables, promises, linked, None), tables, promises, unseen)
+
+
+def _owners(numbered: pl.DataFrame, promises: Promises, joined: pl.DataFrame, kept: Any) -> RowOwners:
+    """Return whose rows were released; the column that says so has numbers in the original table."""
+    unit = str(promises.person)
+    private = joined.with_columns(numbered[unit].gather(kept))
+    parts = [part for part in promises.secrets if part in joined.columns]
+    return read_people(private, promises.quasi_identifiers, parts, unit, promises.rows)
 
 
 def write_tables(
@@ -94,9 +115,6 @@ def _checked(
 class _ReadBackTables:
     """Translates values of the joined table, each by the file that it was read from."""
 
-    as_read = None
-    """Promises count people by their pseudonyms, which the tables show."""
-
     def __init__(
         self,
         linked: LinkedTables,
@@ -118,6 +136,15 @@ class _ReadBackTables:
                 format_name,
             )
             self._of_column |= {joined: (column, back) for joined, column in own.items()}
+
+    def as_read(self, values: Mapping[str, pl.Series]) -> dict[str, pl.Series]:
+        """Return the distinct values of some columns as readers find them, each in its file."""
+        found = dict(values)
+        for back in {id(back): back for _, back in self._of_column.values()}.values():
+            own = {name: column for name, (column, other) in self._of_column.items() if other is back}
+            read = back.as_read({own[name]: values[name] for name in values if name in own})
+            found |= {name: read[own[name]] for name in values if name in own}
+        return found
 
     def __call__(self, column: str, read: pl.Series) -> pl.Series:
         """Return the released values; raise an OutputError if a file merges some of them."""

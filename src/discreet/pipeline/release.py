@@ -53,7 +53,7 @@ from discreet.problem import PRIVACY, PrivacyModel
 from discreet.report.certificate import write_certificate
 from discreet.report.class_sizes import ClassSizes
 from discreet.report.columns import ReleasedColumn
-from discreet.report.job_text import is_counted
+from discreet.report.job_text import is_counted, owner_columns, pseudonym_columns
 from discreet.report.notes import Caution, PrivateCaution
 from discreet.report.protection_page import Handover, write_protection_page
 from discreet.report.release_report import release_html, summary, to_dict, write_report
@@ -304,7 +304,8 @@ class Release:
         if for_spreadsheets:
             raise UsageError("Several tables are not written for spreadsheets; leave for_spreadsheets out.")
         assert provenance.promises is not None
-        folder = check_tables_output(path, {table.name: table.data for table in linked.tables}, overwrite=overwrite)
+        given = {table.name: table.data for table in linked.tables}
+        folder = check_tables_output(path, given, overwrite=overwrite)
         target = replace(folder, shuffle=Shuffle.of(order, self.job.get("seed")))
         frames = {name: to_lazy(frame).collect() for name, frame in self.frames.items()}
         write_tables(frames, provenance.promises, linked, target, Clock())
@@ -319,7 +320,8 @@ class Release:
         if key is None:
             return
         data = None if provenance.original is None else provenance.original.data
-        entry = make_entry(key, data, provenance.read, provenance.choices, location)
+        tables = [provenance.read or data] if provenance.linked is None else provenance.linked.given
+        entry = make_entry(key, tables, provenance.choices, location)
         second = None if entry is None else two_releases(record(key, entry))
         if second is not None:
             self._warn(PrivateCaution(second))
@@ -380,7 +382,7 @@ class Release:
         fewer = only_released and bool(LeftOut.of(self).total)
         released, owners = with_owners(self, table, released, only_released=fewer)
         report = risk(released, original=table, **{**hiding(self), **columns, **owners, **options})
-        private = () if self.job.get("pseudonyms") else tuple(owners.values())
+        private = {*owners.values()} - {*pseudonym_columns(self.job)}
         report = replace(report, warnings=tuple(each for each in report.warnings if each.column not in private))
         if only_released or not (LeftOut.of(self).total or self.suppressed_values):
             return report
@@ -441,7 +443,8 @@ class Release:
         table, given = roles(self, original)
         facts = {**(known or {}), **columns}
         rows, owners = with_owners(self, table, self.frame)
-        released = ReleasedPeople(rows, self.job) if owners and not self.job.get("pseudonyms") else self
+        private = {*owners.values()} - {*pseudonym_columns(self.job)}
+        released = ReleasedPeople(rows, self.job) if private else self
         return find(released, facts, original=table, unknown=hiding(self)["unknown"], **given)
 
     def _measured_tables(self, original: Any, only_released: bool) -> tuple[Any, Any, dict[str, Any]]:
@@ -509,7 +512,7 @@ class Release:
         """
         self._refuse_tables("A policy")
         job, known = self.job, hiding(self)
-        owners = [job[role] for role in ("person", "household") if job.get(role)]
+        owners = owner_columns(job)
         if any(is_counted(model) or PRIVACY.make(model).shown != model for model in job["privacy"]):
             raise UsageError("A promise names values of the data, which a policy must not; write the policy by hand.")
         return Policy(

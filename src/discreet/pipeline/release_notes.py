@@ -12,8 +12,9 @@ from discreet.pipeline.sampling import about_sampling
 from discreet.report.columns import kept_rows
 from discreet.report.notes import Caution, Private
 from discreet.report.small_counts import LEAST, few
+from discreet.runtime.integer_codes import add_up
 from discreet.runtime.plurals import amount, either
-from discreet.schema import Type, near_duplicates, suggest_diversity
+from discreet.schema import Type, missing_mark_notes, near_duplicates, suggest_diversity
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from discreet.schema import Domain, Schema
     from discreet.solve import Solution
 
-__all__ = ["KEPT_ORDER", "about_hidden", "about_promises", "about_values", "notes", "population_text"]
+__all__ = ["KEPT_ORDER", "about_hidden", "about_promises", "about_values", "missing_marks", "notes", "population_text"]
 
 KEPT_ORDER = (
     "Rows are in their original order, which may identify people: anyone with a list in the same order can match the "
@@ -204,6 +205,18 @@ def about_values(schema: Schema, problem: Problem, counted: Counted) -> Iterator
                 f"Column '{column}' has values that differ only in case, spaces or rounding; they count as different "
                 "values for diversity, so make them equal in the data if they mean the same."
             )
+
+
+def missing_marks(counted: Counted) -> Iterator[str]:
+    """Yield a note for each column with texts that often mean a missing value; its counts are for the owner alone."""
+    for index, (name, domain) in enumerate(counted.domains.items()):
+        rows = add_up(counted.table.codes[index], counted.table.weights, domain.ancestors.shape[1])
+        yield from missing_mark_notes(name, domain.values, rows[domain.codes])
+    for name, histogram in counted.table.sensitive.items():
+        values = counted.codes[name]
+        code = values["code"].to_numpy()
+        rows = add_up(histogram.values, histogram.counts, int(code.max(initial=-1)) + 1)
+        yield from missing_mark_notes(name, values["value"], rows[code])
 
 
 def _promised_attributes(problem: Problem) -> set[str | None]:

@@ -7,10 +7,10 @@ can be seen in the release and is never generalized: it is a quasi-identifier wh
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,17 +18,18 @@ import polars as pl
 from numpy.typing import NDArray
 
 from discreet.engines import Engine, FileSource, exactly, layout_of, open_source, relation_of, to_lazy
-from discreet.errors import Argument, AuditError, DataError, UnsupportedCombinationError, UsageError
+from discreet.errors import Argument, AuditError, DataError, DiscreetError, UnsupportedCombinationError, UsageError
 from discreet.job.linked_tables import LinkedTable, LinkedTables
 from discreet.job.settings import JobSettings
 from discreet.pipeline.output import check_tables_output
 from discreet.pipeline.undecided_columns import KeptColumn, UndecidedColumns, inspect_columns
 from discreet.problem import Groups, PrivacyModel, Scheme
 from discreet.report.notes import Private
+from discreet.runtime.joined_tables import check_tables, comparable_keys, no_table_error
 from discreet.runtime.locations import is_url
 from discreet.runtime.machine_limits import check_room
 from discreet.runtime.plurals import amount, either, listed
-from discreet.schema import Schema
+from discreet.schema import Schema, count_missing_marks
 from discreet.schema.builders.flat import flat
 
 if TYPE_CHECKING:
@@ -44,7 +45,6 @@ __all__ = [
     "with_joined_tables",
 ]
 
-_NAME = re.compile(r"\w[\w -]*")
 _CELL = 16
 """About how many bytes a value takes."""
 
@@ -84,13 +84,13 @@ def with_joined_tables(settings: JobSettings) -> JobSettings:
         for table in tables
         if not table.there.all()
     ]
+    changed = _with_presence(settings, presence) if presence else {}
     return replace(
         settings,
         data=joined.with_columns(marks),
-        linked=LinkedTables(person, tables, presence),
-        pseudonyms=True,
+        linked=LinkedTables(person, tables, presence, settings.scheme if "scheme" in changed else None),
         engine=Engine(),
-        **({} if not presence else _with_presence(settings, presence)),
+        **changed,
     )
 
 
@@ -99,11 +99,10 @@ def _with_presence(settings: JobSettings, presence: Iterable[str]) -> dict[str, 
     given = settings.quasi_identifiers
     quasi = dict(given) if isinstance(given, Mapping) else dict.fromkeys(_names(given))
     scheme = settings.scheme
-    if isinstance(scheme, Scheme) and scheme.is_global and not scheme.uses_hierarchy:
-        scheme = dict.fromkeys(quasi, scheme)
+    by_column = isinstance(scheme, Scheme) and scheme.is_global and not scheme.uses_hierarchy
     return {
+        **({"scheme": dict.fromkeys(quasi, scheme)} if by_column else {}),
         "quasi_identifiers": {**quasi, **dict.fromkeys(presence, flat())},
-        "scheme": scheme,
         "max_levels": {**settings.max_levels, **dict.fromkeys(presence, 0)},
     }
 
@@ -111,25 +110,8 @@ def _with_presence(settings: JobSettings, presence: Iterable[str]) -> dict[str, 
 def _checked(settings: JobSettings) -> str:
     """Return the column that links the tables; refuse what does not go with several."""
     tables = settings.data
-    for name in tables:
-        if not isinstance(name, str) or not _NAME.fullmatch(name):
-            raise UsageError(
-                f"'{name}' is no name for a table; use letters, digits and spaces, as in visits.",
-                topic="several-tables",
-            )
-    if len(tables) < 2:
-        raise UsageError(
-            "A mapping names several tables, and this one has "
-            f"{either(len(tables), 'a single one', 'none')}; give a single table by itself.",
-            topic="several-tables",
-        )
-    if settings.person is None:
-        raise UsageError(
-            "Several tables are linked by the column that says whose rows they are; name it with ",
-            Argument("person"),
-            ".",
-            topic="several-tables",
-        )
+    check_tables(tables, settings.person)
+    assert settings.person is not None
     refused = {"weights": settings.weights, "population": settings.population}
     for option in (name for name, given in refused.items() if given is not None):
         raise UsageError(
@@ -145,6 +127,8 @@ def _checked(settings: JobSettings) -> str:
             ", or join them there and give one table.",
             topic="several-tables",
         )
+    for model in settings.privacy:  # whatever becomes a quasi-identifier besides
+        model.check_key_sets(_names(settings.quasi_identifiers))
     drawn = next((model for model in settings.privacy if model.sampling < 1), None)
     if drawn is not None:
         raise UnsupportedCombinationError(
@@ -170,7 +154,12 @@ def _read(name: str, data: Any, person: str) -> tuple[pl.DataFrame, Any]:
             "file or a frame in memory, or join them there and give one table.",
             topic="several-tables",
         )
-    source = open_source(data)
+    try:
+        source = open_source(data)
+    except DiscreetError:
+        if isinstance(data, str | PathLike):
+            raise
+        raise no_table_error(name, data) from None
     with source.guard():
         frame = to_lazy(data).collect(engine="streaming")
         if isinstance(source, FileSource) and source.file.dialect is not None:
@@ -193,13 +182,21 @@ def _read(name: str, data: Any, person: str) -> tuple[pl.DataFrame, Any]:
             column=person,
             topic="several-tables",
         )
+    for mark, rows in count_missing_marks(keys, np.ones(len(keys), dtype=np.int64)).items():
+        if rows > 1:
+            raise DataError(
+                f"Column '{person}' has the text {mark} in {amount(rows, 'row')} of the table '{name}', which would "
+                "be of one person; give each of those rows a value of its own, or leave them out.",
+                column=person,
+                topic="several-tables",
+            )
     return frame, layout_of(source)
 
 
 def _joined_rows(frames: Mapping[str, pl.DataFrame], person: str) -> dict[str, NDArray[np.int64]]:
     """Return the row of each table in each row of the joined table, -1 where a person has none."""
     people, *others = frames
-    keys = _key(frames[people], person)
+    keys = frames[people][person]
     several = int((keys.value_counts(name="rows")["rows"] > 1).sum())
     if several:
         raise DataError(
@@ -224,16 +221,23 @@ def _joined_rows(frames: Mapping[str, pl.DataFrame], person: str) -> dict[str, N
 
 def _owners(book: pl.DataFrame, people: str, name: str, frame: pl.DataFrame, person: str) -> NDArray[np.int64]:
     """Return the person of each row of a table; refuse rows of people who are not in the table of people."""
-    keys = _key(frame, person)
-    if keys.dtype != book.schema["key"]:
+    own, other = frame[person], book["key"]
+    types = f"'{name}.{person}' holds {own.dtype} and '{people}.{person}' holds {other.dtype}"
+    pair = comparable_keys(own, other)
+    if pair is None:
         raise DataError(
-            f"Column '{person}' holds {keys.dtype} in the table '{name}' and {book.schema['key']} in '{people}'; make "
-            "it the same type in both.",
+            f"{types}, which cannot be compared; make them the same type.", column=person, topic="several-tables"
+        )
+    keys, known = (each.alias("key") for each in pair)
+    found = keys.to_frame().join(book.with_columns(known), on="key", how="left", maintain_order="left")["person"]
+    lost = found.null_count()
+    if lost and (own.dtype == pl.String) != (other.dtype == pl.String):
+        raise DataError(
+            f"{types}, and compared as text {amount(lost, 'row')} of '{name}' {either(lost, 'is', 'are')} of nobody in "
+            f"'{people}'; make them the same type, written in the same way.",
             column=person,
             topic="several-tables",
         )
-    found = keys.to_frame("key").join(book, on="key", how="left", maintain_order="left")["person"]
-    lost = found.null_count()
     if lost:
         raise DataError(
             f"The table '{name}' has {amount(lost, 'row')} of people who are not in '{people}'; add these people, or "
@@ -242,14 +246,6 @@ def _owners(book: pl.DataFrame, people: str, name: str, frame: pl.DataFrame, per
             topic="several-tables",
         )
     return np.asarray(found.to_numpy(), dtype=np.int64)
-
-
-def _key(frame: pl.DataFrame, person: str) -> pl.Series:
-    """Return the values that link tables, in a type in which those of two tables can be compared."""
-    values = frame[person].alias("key")
-    if isinstance(values.dtype, pl.Categorical | pl.Enum):
-        return values.cast(pl.String)
-    return values.cast(pl.Int64) if values.dtype.is_integer() and values.dtype != pl.UInt64 else values
 
 
 def _joined_names(frames: Mapping[str, pl.DataFrame], person: str, settings: JobSettings) -> dict[str, dict[str, str]]:
@@ -352,7 +348,7 @@ def check_schemes(tables: LinkedTables, schemes: Iterable[Scheme]) -> None:
     scheme = next((scheme for scheme in schemes if not scheme.is_global), None)
     if scheme is None:
         return
-    if scheme.flat or getattr(scheme, "people", "together") != "together":
+    if scheme.flat or scheme.parts_people:
         raise UnsupportedCombinationError(
             f"The scheme {scheme.text}",
             "several tables",
@@ -431,8 +427,12 @@ def blanked(tables: LinkedTables, released: pl.DataFrame, kept: NDArray[np.int64
     return released
 
 
-def about_tables(tables: LinkedTables | None, suppressed: int) -> Iterator[str]:
-    """Yield what a user should know about figures of several tables; some rows may have been ``suppressed``."""
+def about_tables(tables: LinkedTables | None, unseen: Collection[str]) -> Iterator[str]:
+    """Yield what a user should know about figures of several tables.
+
+    Of people without a row in a table nobody but the owner hears if all of them were left out, as the marks in
+    ``unseen`` say.
+    """
     if tables is None:
         return
     people, *others = (repr(table.name) for table in tables.tables)
@@ -441,8 +441,13 @@ def about_tables(tables: LinkedTables | None, suppressed: int) -> Iterator[str]:
         f"the joined table, which has a row for each row of {listed(others)} with the columns of {people}."
     )
     for mark, table in tables.presence.items():
-        note = (
-            f"Some people have no row in '{table}', which the release shows: '{mark}' is a quasi-identifier that is "
-            "never generalized."
-        )
-        yield Private(note) if suppressed else note
+        if mark in unseen:
+            yield Private(
+                f"All people who have no row in '{table}' were left out: '{mark}' was a quasi-identifier that is never "
+                "generalized. Reports do not mention it."
+            )
+        else:
+            yield (
+                f"Some people have no row in '{table}', which the release shows: '{mark}' is a quasi-identifier that "
+                "is never generalized."
+            )

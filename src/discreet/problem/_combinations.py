@@ -104,13 +104,13 @@ def _check_local_people(kind: Suppression, schemes: Sequence[Scheme]) -> None:
     local = next((scheme for scheme in schemes if isinstance(scheme, Local)), None)
     if local is None or not kind.is_budget:
         return
-    if local.people == "apart" and kind.of_people:
+    if local.parts_people and kind.of_people:
         raise UnsupportedCombinationError(
             f"The suppression {kind.text}",
             "local recoding that puts the rows of a person into several groups",
             f"choose a budget of rows as in {kind.text.removesuffix(')')}, of=rows)",
         )
-    if local.people == "together" and not kind.of_people:
+    if not local.parts_people and not kind.of_people:
         raise UnsupportedCombinationError(
             f"The suppression {kind.text}",
             "local recoding that keeps all rows of a person together",

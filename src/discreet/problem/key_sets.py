@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from discreet.problem.privacy import PrivacyModel
-from discreet.runtime.plurals import amount
+from discreet.runtime.plurals import unit_amount
 
 __all__ = ["KeySet", "about_key_sets", "key_sets_of", "only_key_sets"]
 
@@ -64,12 +64,12 @@ def only_key_sets(models: Sequence[PrivacyModel], columns: Sequence[str]) -> lis
 
 
 def about_key_sets(
-    models: Sequence[PrivacyModel], columns: Sequence[str], smallest: int, alone: str | None
+    models: Sequence[PrivacyModel], columns: Sequence[str], smallest: int, alone: str | None, unit: str = "row"
 ) -> str | None:
     """Return which combinations of columns are protected, and what those find who know more; None without key sets.
 
-    ``smallest`` is the size of the smallest class of all quasi-identifiers, ``alone`` the part of the rows that are
-    alone in theirs, in words.
+    ``smallest`` is the size of the smallest class of all quasi-identifiers, in rows or another ``unit``, ``alone`` the
+    part of them that are alone in theirs, in words.
 
     >>> from discreet.problem import PRIVACY
     >>> about_key_sets([PRIVACY.make("k(3, any=2)")], ["age", "sex", "zip"], 1, "12 % of the rows")
@@ -81,6 +81,6 @@ def about_key_sets(
     lonely = f", and {alone} are alone in theirs" if smallest == 1 and alone else ""
     return (
         f"Only some combinations of columns are protected: {', '.join(model.shown for model in about)}. Whoever knows "
-        f"all {len(columns)} quasi-identifiers may find a person: the smallest class has {amount(smallest, 'row')}"
+        f"all {len(columns)} quasi-identifiers may find a person: the smallest class has {unit_amount(smallest, unit)}"
         f"{lonely}."
     )

@@ -6,7 +6,7 @@ values of released people.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -130,13 +130,23 @@ class _LazyColumns(Sequence[ReleasedColumn]):
 
 
 def summarize_columns(
-    counted: Counted, schemes: Mapping[str, Scheme], solution: Solution, recoding: Recoding, least: int
+    counted: Counted,
+    schemes: Mapping[str, Scheme],
+    solution: Solution,
+    recoding: Recoding,
+    least: int,
+    unseen: Collection[str] = (),
 ) -> Sequence[ReleasedColumn]:
-    """Summarize each quasi-identifier without counts below ``least``.
+    """Summarize each quasi-identifier, but for ``unseen`` ones, without counts below ``least``.
 
     Large tables are summarized at once, so that their counts can be freed; others on first access.
     """
-    columns = _LazyColumns(lambda: _summarize(counted, schemes, solution, recoding, least))
+
+    def summarize() -> tuple[ReleasedColumn, ...]:
+        every = _summarize(counted, schemes, solution, recoding, least)
+        return tuple(column for column in every if column.name not in unseen)
+
+    columns = _LazyColumns(summarize)
     return tuple(columns) if counted.table.tuples > MOST_KEPT else columns
 
 

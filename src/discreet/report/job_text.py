@@ -18,8 +18,10 @@ __all__ = [
     "is_counted",
     "job_for_reports",
     "job_text",
+    "owner_columns",
     "plain_data",
     "promise_for_reports",
+    "pseudonym_columns",
     "scheme_names",
     "text_form",
 ]
@@ -47,6 +49,24 @@ def text_form(choice: Any) -> Any:
     if choice is None or isinstance(choice, str | int | float):
         return choice
     return str(getattr(choice, "text", None) or getattr(choice, "source", None) or repr(choice))
+
+
+def owner_columns(job: Mapping[str, Any]) -> list[str]:
+    """Return the columns that say whose rows they are.
+
+    >>> owner_columns({"person": "pid", "household": None})
+    ['pid']
+    """
+    return [str(job[unit]) for unit in ("person", "household") if job.get(unit)]
+
+
+def pseudonym_columns(job: Mapping[str, Any]) -> list[str]:
+    """Return those of them that leave as pseudonyms: all if that was asked for, and what links several tables.
+
+    >>> pseudonym_columns({"person": "pid", "household": "hid", "tables": {"people": None, "visits": None}})
+    ['pid']
+    """
+    return owner_columns(job)[: None if job.get("pseudonyms") else 1 if job.get("tables") else 0]
 
 
 def scheme_names(job: Mapping[str, Any]) -> str:

@@ -8,7 +8,7 @@ from discreet.errors import UsageError
 from discreet.problem import PRIVACY, PrivacyModel
 from discreet.problem.key_sets import about_key_sets
 from discreet.report.numbers import LEAST_ROWS, number_text, rounded_percent
-from discreet.runtime.plurals import amount, listed
+from discreet.runtime.plurals import amount, listed, units
 
 if TYPE_CHECKING:
     from discreet.pipeline.audit import Audit
@@ -24,9 +24,10 @@ _MOST = 20
 def unprotected(release: Release) -> str | None:
     """Return which combinations are protected and which are not, if only key sets are promised; None otherwise."""
     audit = release.audit
-    share, rows = audit.sizes.unique / max(audit.rows, 1), audit.rows
-    alone = f"{rounded_percent(share, rows)} of the rows" if rows >= LEAST_ROWS else "part of the rows"
-    return about_key_sets(_promised(release), audit.quasi_identifiers, audit.smallest_class, alone)
+    total, who = audit.sizes.rows, units(audit.unit)
+    share = audit.sizes.unique / max(total, 1)
+    alone = f"{rounded_percent(share, total)} of the {who}" if total >= LEAST_ROWS else f"part of the {who}"
+    return about_key_sets(_promised(release), audit.quasi_identifiers, audit.smallest_class, alone, audit.unit)
 
 
 def _promised(release: Release) -> list[PrivacyModel]:

@@ -27,10 +27,11 @@ from discreet.schema.identifying import (
     sightings,
     suggest_diversity,
 )
-from discreet.schema.missing_marks import count_missing_marks, missing_mark_notes
+from discreet.schema.missing_marks import MISSING_MARKS, count_missing_marks, missing_mark_notes
 
 __all__ = [
     "BUILDERS",
+    "MISSING_MARKS",
     "ROOT",
     "Builder",
     "Column",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
@@ -56,8 +56,8 @@ class Schema:
     """Columns without a role, or sensitive ones, that somebody confirmed to be released as they are."""
     person: str | None = None
     household: str | None = None
-    pseudonyms: bool = False
-    """Whether the columns that say whose rows they are leave as pseudonyms; else they are left out."""
+    pseudonyms: tuple[str, ...] = ()
+    """The columns that say whose rows they are and leave as pseudonyms; others of these are left out."""
 
     @property
     def unit(self) -> str | None:
@@ -72,9 +72,8 @@ class Schema:
     @cached_property
     def dropped(self) -> tuple[str, ...]:
         """The columns that are left out."""
-        if not self.pseudonyms:
-            return tuple(dict.fromkeys([*self.identifiers, *self.owners]))
-        return tuple(column for column in self.identifiers if column not in self.owners)
+        removed = dict.fromkeys([*self.identifiers, *self.owners])
+        return tuple(column for column in removed if column not in self.pseudonyms)
 
     @cached_property
     def sensitive_columns(self) -> tuple[str, ...]:
@@ -168,9 +167,11 @@ class Schema:
         )
 
     def with_owners(
-        self, person: str | None = None, household: str | None = None, *, pseudonyms: bool = False
+        self, person: str | None = None, household: str | None = None, *, pseudonyms: bool | Sequence[str] = False
     ) -> Schema:
         """Return the schema with the columns that say whose rows they are, which may be identifiers, but nothing else.
+
+        All of them leave as pseudonyms, or none, or the named ones.
 
         >>> schema = Schema.make(["id", "age", "note"], "id", "age").with_owners("id")
         >>> schema.unit, schema.dropped, schema.role("id")
@@ -204,7 +205,7 @@ class Schema:
             self,
             person=person,
             household=household,
-            pseudonyms=pseudonyms,
+            pseudonyms=tuple(owners.values()) if pseudonyms is True else tuple(pseudonyms or ()),
             insensitive=tuple(column for column in self.insensitive if column not in owners.values()),
         )
 

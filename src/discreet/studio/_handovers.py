@@ -38,9 +38,9 @@ class Handovers:
     def warning_about_others(self, run: Path) -> str | None:
         """Warning about other releases of the same table that were handed over; None if there are none."""
         own = entries_beside(run / KEY_FILE)
-        inputs = {entry.input for entry in own}
+        read = {each for entry in own for each in entry.read}
         known = entries_beside(self._key.path)
-        others = [entry for entry in known if entry.input in inputs and not any(mine.repeats(entry) for mine in own)]
+        others = [entry for entry in known if entry.read & read and not any(mine.repeats(entry) for mine in own)]
         return two_releases(others)
 
     def warning_before(self, file: Path) -> str | None:
@@ -48,7 +48,7 @@ class Handovers:
         if not entries_beside(self._key.path):
             return None
         stamp = FileStamp.of(file)
-        return None if stamp is None else released_before(self._key, stamp)
+        return None if stamp is None else released_before(self._key, [stamp])
 
     def ledger_of(self, run: Path) -> bytes:
         """The ledger to keep with a release: everything handed over so far, and the release itself."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from discreet.pipeline.best_scheme import class_sizes
 from discreet.report.plain_labels import plain_label
-from discreet.runtime.integer_codes import add_up, numbered
+from discreet.runtime.integer_codes import add_up, distinct, numbered
 from discreet.studio._lattice import leaves_of
 from discreet.studio._table import shown_text
 
@@ -81,6 +81,10 @@ def _point(front: Front, point: FrontPoint, tuples: list[int | None]) -> dict[st
         ((blocks[table.codes[index]], int(blocks.max(initial=0)) + 1) for index, blocks in enumerate(recoded.blocks)),
     )[0]
     size = add_up(class_of, table.weights)
+    if table.people is not None:
+        people = table.people
+        pairs = distinct(np.repeat(class_of, people.of_tuples) * people.count + people.members)
+        size = np.bincount(pairs // people.count, minlength=size.size)
     sizes = class_sizes(table, recoded.solution("feasible", 0.0))
     gone = recoded.suppressed if recoded.suppressed.size else np.zeros(table.tuples, dtype=np.bool_)
     return {

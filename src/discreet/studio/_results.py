@@ -271,12 +271,14 @@ def _lattice(release: Release, domains: Mapping[str, Domain], rows: Path) -> dic
     if not release.levels:
         return None
     least = max(PRIVACY.make(text).minimum_size for text in release.job["privacy"])
-    counted = open_source(pl.scan_parquet(rows, glob=False)).count(list(domains))
+    person = release.job.get("household") or release.job.get("person")
+    columns = [*domains, *([] if person is None else [person])]
+    counted = open_source(pl.scan_parquet(rows, glob=False)).count(columns)
     return {
         "levels": release.levels,
         "heights": {column: domain.height for column, domain in domains.items()},
         "least": least,
-        "steps": steps(counted, domains, release.levels, least),
+        "steps": steps(counted, domains, release.levels, least, person),
     }
 
 
@@ -330,7 +332,7 @@ def risk_result(
 
 def _risk(report: RiskReport) -> dict[str, Any]:
     fields = report.to_dict()
-    sizes = ClassSizes(tuple(report.sizes["size"].to_list()), tuple(report.sizes["classes"].to_list()))
+    sizes = ClassSizes(*(tuple(report.sizes[name].to_list()) for name in ("size", "classes", "rows")))
     edges = edges_for(sizes)
     fields["sizes"] = {"edges": list(edges), "rows": sizes.ranges(edges)}
     if isinstance(fields["columns"].get("combinations"), list):

@@ -18,7 +18,7 @@ from discreet.engines.columns import exactly, unused
 from discreet.engines.metadata import forget_hidden
 from discreet.engines.polars.count import check_keys
 from discreet.engines.polars.pandas_index import index_levels, named_by_index, unnamed_columns, without_levels
-from discreet.engines.polars.people import numbers_of
+from discreet.engines.polars.people import check_numbered, numbers_of
 from discreet.engines.polars.recode import recode
 from discreet.engines.polars.source import InMemorySource
 from discreet.engines.recoding import Recoding
@@ -46,6 +46,8 @@ class EagerSource(InMemorySource):
         """Replace the values of some columns by numbers."""
         given = self.to_polars(columns)
         check_keys(given.schema, columns)
+        for column in columns:
+            check_numbered(given[column])
         numbers = given.select(numbers_of(given[column]) for column in columns)
         order = list(self.frame.columns)
         table = nw.from_arrow(numbers.to_arrow(compat_level=pl.CompatLevel.oldest()), backend=self.frame.implementation)

@@ -9,9 +9,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from discreet.engines.columns import exactly, is_category, normalized
+from discreet.engines.people import check_marks
 from discreet.runtime.integer_codes import LARGEST, compact, first_of
+from discreet.schema import MISSING_MARKS, count_missing_marks
 
-__all__ = ["distinct_people", "number_people", "numbered", "numbers_of"]
+__all__ = ["check_numbered", "distinct_people", "number_people", "numbered", "numbers_of"]
 
 Ints = NDArray[np.int64]
 _START = 1000
@@ -21,11 +23,14 @@ _DIGITS = 16
 
 
 def distinct_people(plan: pl.LazyFrame, column: str, collect: Callable[[pl.LazyFrame], pl.DataFrame]) -> pl.Series:
-    """Return the distinct values of a column in order, without the missing one."""
+    """Return the distinct values of a column in order, without the missing one; refuse marks that would join people."""
     dtype = plan.collect_schema()[column]
     values = normalized(column, dtype)
     text = values.cast(pl.String) if is_category(dtype) else values
-    return collect(plan.select(text).unique()).to_series().drop_nulls().sort()
+    people = collect(plan.select(text).unique()).to_series().drop_nulls().sort()
+    if people.dtype == pl.String and people.is_in(MISSING_MARKS).any():
+        check_numbered(collect(plan.select(text).filter(text.is_in(MISSING_MARKS))).to_series())
+    return people
 
 
 def number_people(plan: pl.LazyFrame, columns: Iterable[str]) -> pl.LazyFrame:
@@ -33,6 +38,14 @@ def number_people(plan: pl.LazyFrame, columns: Iterable[str]) -> pl.LazyFrame:
     for column in columns:
         plan = numbered(plan, column, distinct_people(plan, column, pl.LazyFrame.collect))
     return plan
+
+
+def check_numbered(values: pl.Series) -> None:
+    """Refuse the values of a column that says whose row it is if texts that mean a missing one would join people."""
+    if values.dtype == pl.String or is_category(values.dtype):
+        text = values.cast(pl.String)
+        some = text.filter(text.is_in(MISSING_MARKS))
+        check_marks(values.name, count_missing_marks(some, np.ones(len(some), dtype=np.int64)))
 
 
 def numbers_of(values: pl.Series) -> pl.Series:

@@ -28,7 +28,7 @@ from discreet.engines.polars.count import (
     in_batches,
     in_slices,
 )
-from discreet.engines.polars.people import distinct_people, numbered, numbers_of
+from discreet.engines.polars.people import check_numbered, distinct_people, numbered, numbers_of
 from discreet.engines.polars.recode import recode
 from discreet.engines.recoding import Recoding
 from discreet.engines.text_types import OtherTypesError, Types, released_texts
@@ -127,6 +127,8 @@ class PolarsSource(InMemorySource):
     def number_people(self, columns: Sequence[str]) -> None:
         """Replace the values of some columns by numbers."""
         check_keys(self.frame.schema, columns)
+        for column in columns:
+            check_numbered(self.frame[column])
         self.frame = self.frame.with_columns(numbers_of(self.frame[column]) for column in columns)
 
     def recode(self, recoding: Recoding, *, to_text: bool = False) -> pl.DataFrame:
@@ -242,6 +244,8 @@ class FileSource:
             held = self._hold()
             check_keys(self.file.scan().collect_schema() if held is None else held.schema, columns)
             if held is not None:
+                for column in columns:
+                    check_numbered(held[column])
                 self._held = held.with_columns(numbers_of(held[column]) for column in columns)
             else:
                 self._people |= {column: distinct_people(self.file.scan(), column, _streamed) for column in columns}

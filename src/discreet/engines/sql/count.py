@@ -11,8 +11,9 @@ from discreet.engines.sql.session import DatabaseColumn, Session, quoted
 from discreet.engines.weights import HEAVIEST, MILLION, TOTALS, check_type
 from discreet.errors import MissingColumnError
 from discreet.runtime.locations import TableName
+from discreet.schema import MISSING_MARKS
 
-__all__ = ["count_rows", "count_values", "first_rows"]
+__all__ = ["count_marks", "count_rows", "count_values", "first_rows"]
 
 
 def count_rows(
@@ -62,6 +63,17 @@ def count_values(session: Session, table: TableName, column: DatabaseColumn) -> 
     query = f"SELECT {', '.join(sums)} FROM ({sizes}) AS sizes"
     rows, missing, distinct, unique = session.fetch(query, dict.fromkeys(figures, pl.Int64())).row(0)
     return rows, missing, distinct, unique
+
+
+def count_marks(session: Session, table: TableName, column: DatabaseColumn) -> dict[str, int]:
+    """Return the rows of each text that means a missing value."""
+    if column.dtype != pl.String:
+        return {}
+    key = column.read(quoted(column.name))
+    marks = ", ".join(f"'{mark}'" for mark in MISSING_MARKS)
+    counts = f"SELECT {key} AS c, COUNT(*) AS n FROM {quoted(table.schema, table.name)} WHERE {key} IN ({marks})"
+    found = session.fetch(f"{counts} GROUP BY 1", {"c": pl.String(), "n": pl.Int64()})
+    return dict(found.iter_rows())
 
 
 def _keys(columns: Sequence[DatabaseColumn]) -> list[str]:

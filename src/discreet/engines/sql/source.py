@@ -11,9 +11,10 @@ from polars.io.plugins import register_io_source
 from discreet.engines.column_profile import FETCHED, ColumnProfiles, countable, profile_rows
 from discreet.engines.guards import reading
 from discreet.engines.metadata import forget_buffers
+from discreet.engines.people import check_marks
 from discreet.engines.recoding import Recoding
 from discreet.engines.sql.connect import connect
-from discreet.engines.sql.count import count_rows, count_values, first_rows
+from discreet.engines.sql.count import count_marks, count_rows, count_values, first_rows
 from discreet.engines.sql.recode import RecodeQuery, recode_query
 from discreet.engines.sql.session import Session
 from discreet.errors import DataError
@@ -58,6 +59,10 @@ class DatabaseSource:
                     "turn it into text, numbers or dates first.",
                     column=column.name,
                 )
+        with self.guard(), connect(self.url) as session:
+            for column in self._columns:
+                if column.name in columns and column.number is None:
+                    check_marks(column.name, count_marks(session, self.url.table, column))
         self._columns = [column.numbered() if column.name in columns else column for column in self._columns]
 
     def profile(self, columns: Sequence[str], beside: Sequence[str] = ()) -> ColumnProfiles:

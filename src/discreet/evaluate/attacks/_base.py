@@ -9,6 +9,7 @@ from math import sqrt
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from discreet.runtime.parts import Family, Part
+from discreet.runtime.plurals import units
 
 if TYPE_CHECKING:
     from discreet.evaluate.attacks._target import AttackTarget
@@ -124,12 +125,20 @@ class Attack(Part, ABC):
         words += "" if found.better else " That is no better than without the release's help."
         return replace(found, sentence=f"{words} {remark}" if remark else words)
 
+    def found(self, target: AttackTarget, success: float, naive: float, attempts: int, **others: Any) -> AttackResult:
+        """Return the result of an attack that finds rows; where people are counted, those whose rows they are."""
+        if target.people is None:
+            return self.result("row", success, naive, attempts, **others)
+        row, whole = self.result("row", success, naive, attempts, **others), target.people.unit
+        goal = self.goal.replace("the row of a person", f"a {whole} by one row").replace("rows", units(whole))
+        return replace(row, guessed=whole, sentence=row.sentence.replace(self.goal, goal, 1))
+
     def not_run(self, reason: str) -> AttackResult:
         """Return the result of an attack that was not run."""
         return AttackResult(self.name, "", None, sentence=f"Not run: {reason}.")
 
 
-_NO_COLUMN = ("row", "cell", "person", "membership")
+_NO_COLUMN = ("row", "cell", "person", "household", "membership")
 
 
 def interval(share: float, attempts: int) -> tuple[float, float]:

@@ -15,7 +15,7 @@ from discreet.evaluate.attacks.linkage import Linkage
 from discreet.evaluate.attacks.minimality import Minimality
 from discreet.evaluate.evidence import Evidence, Profile, make_evidence
 from discreet.runtime.notebook_html import card, note_list, table
-from discreet.runtime.plurals import unit_amount
+from discreet.runtime.plurals import unit_amount, units
 
 __all__ = ["AttackReport"]
 
@@ -48,7 +48,9 @@ class AttackReport:
     """The risk that rows are picked: the highest for a ``prosecutor`` and, with a population, for a ``journalist``; on
     average for a ``marketer``."""
     unit: str = "person"
-    """What is attacked: a ``person``, or a ``row`` if people may have several."""
+    """What is attacked: a ``person`` or ``household``; a ``row`` if people have several and nobody knows whose."""
+    counted: str = "row"
+    """What the release is counted in: rows, or ``person`` or ``household`` where these are attacked."""
 
     @property
     def original_rows(self) -> int:
@@ -109,16 +111,17 @@ class AttackReport:
             f"{_share(each.control)}{'  !' if each.better else ''}"
             for each in ran
         ]
-        link = self.linkage
+        link, who = self.linkage, units(self.counted)
+        one = "exactly one" if self.counted == "row" else f"those of one {self.counted} only"
         lines += [
             "",
             f"Of {unit_amount(link.records, self.unit)}, {link.matched:.1%} match a released row, "
-            f"{link.singled_out:.1%} exactly one.",
+            f"{link.singled_out:.1%} {one}.",
         ]
         if self.worst:
             lines.append("! means better than the naive guess and the control group, beyond chance.")
         lines += [
-            f"'{column}' is certain for {each.certain:.1%} of the released rows, at least 80 % sure for "
+            f"'{column}' is certain for {each.certain:.1%} of the released {who}, at least 80 % sure for "
             f"{each.at_least_80:.1%}, at least 50 % for {each.at_least_50:.1%}."
             for column, each in self.homogeneity.items()
         ]

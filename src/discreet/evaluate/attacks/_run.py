@@ -9,6 +9,7 @@ import numpy as np
 
 from discreet.engines import MissingSensitive, open_source
 from discreet.evaluate.attacks._base import ATTACKS, Attack, AttackResult, NotModelled
+from discreet.evaluate.attacks._people import attack_people, unit_of
 from discreet.evaluate.attacks._report import AttackReport
 from discreet.evaluate.attacks._target import AttackTarget
 from discreet.evaluate.attacks.homogeneity import homogeneity
@@ -19,14 +20,21 @@ from discreet.evaluate.classes import CountedClasses, read_classes
 from discreet.evaluate.inputs import EvaluationInput, Hiding, marks_assumed
 from discreet.evaluate.released_as import with_mapping
 from discreet.evaluate.sensitive import SensitiveColumn, match_values, sensitive_groups
+from discreet.evaluate.several_tables import join_given
 from discreet.problem import PrivacyModel, Suppression
 from discreet.problem.hidden_values import HidingClasses
+from discreet.runtime.plurals import units
 
 __all__ = ["attacks"]
 
 _BY_ROW = (
-    "Attacks are tried on rows, of which a person may have several: each is attacked by itself, and only the row "
-    "itself counts as found. The risk counts people."
+    "It is not known whose the released rows are, so that attacks are tried on rows, of which a person may have "
+    "several: each is attacked by itself, and only the row itself counts as found. Attack the release itself, or one "
+    "with pseudonyms, to aim at people."
+)
+_BY_PERSON = (
+    "Everybody is attacked once, by what is known of one of their rows, which is drawn at random. Who is found is a "
+    "{}, among all {} who may have the released rows."
 )
 
 
@@ -58,7 +66,8 @@ def attacks(
     Parameters
     ----------
     original, released
-        Both tables: paths or frames; ``released`` may be a :class:`discreet.Release`, which knows all that follows.
+        Both tables: paths or frames; ``released`` may be a :class:`discreet.Release`, which knows all that follows. Or
+        several tables each that are linked by ``person``, as in ``{"people": people, "visits": visits}``.
     quasi_identifiers
         The columns the attackers know, as a list or as a mapping to the hierarchies of the release.
     mapping
@@ -85,8 +94,10 @@ def attacks(
     earlier
         Other releases of the same or overlapping people, for ``composition``: one, or a list.
     person
-        The column that says whose row it is, if people may have several. Attacks are tried on rows, which the report
-        then says.
+        The column that says whose row it is, if people may have several; a release knows its own. Everybody is then
+        attacked once, by what is known of one of their rows, and success is finding the person. For that it must be
+        known whose the released rows are: from a release, from pseudonyms, or from the classes where each original row
+        has one. Otherwise attacks are tried on rows, which the report then says.
     only
         The attacks to run, by name; by default all that come with discreet.
     seed
@@ -103,10 +114,17 @@ def attacks(
 
     """
     chosen = _chosen(only)
+    tables = (original, released, control)
+    (original, released, control), quasi_identifiers = join_given(tables, quasi_identifiers, person)
     quasi = _known_values(released) if quasi_identifiers is None and mapping is None else quasi_identifiers
     given = EvaluationInput.make(released, with_mapping(quasi, mapping), sensitive, types)
-    before = read_classes(open_source(original), given.names, given.secrets)
-    after = read_classes(open_source(given.table), given.names, given.secrets)
+    whose = unit_of(given.job, person, original)
+    people = None if whose is None else attack_people(original, released, given, whose, seed)
+    if people is None:
+        before = read_classes(open_source(original), given.names, given.secrets)
+        after = read_classes(open_source(given.table), given.names, given.secrets)
+    else:
+        before, after = people.before, people.after
     hiding = given.hiding(privacy, suppression)
     columns = given.sensitive_columns(after, unknown, missing_sensitive, hiding)
     target = AttackTarget(
@@ -115,7 +133,9 @@ def attacks(
         given=given,
         before=before,
         after=after,
-        candidates=find_candidates(before, after, given.hierarchies, given.types),
+        candidates=find_candidates(before, after, given.hierarchies, given.types)
+        if people is None
+        else people.candidates,
         columns=columns,
         values={name: match_values(before, after, column) for name, column in columns.items()},
         hiding=hiding,
@@ -123,9 +143,11 @@ def attacks(
         control_table=control,
         population_table=population,
         earlier=tuple(earlier) if isinstance(earlier, list | tuple) else (earlier,),
+        people=people,
+        whose=None if whose is None else whose[0],
     )
     found, notes = _minimality(target)
-    several = bool(person or given.job.get("person") or given.job.get("household"))
+    about = [_BY_ROW] if people is None else [_BY_PERSON.format(people.unit, units(people.unit))]
     values = list(target.values.values())
     return AttackReport(
         linkage=link(before, after, target.candidates, values, seed),
@@ -139,9 +161,10 @@ def attacks(
         notes=(
             *notes,
             *([] if unknown is not None else marks_assumed(after, columns, hiding)),
-            *([_BY_ROW] if several else []),
+            *([] if whose is None else about),
         ),
-        unit="row" if several else "person",
+        unit=people.unit if people is not None else "person" if whose is None else "row",
+        counted="row" if people is None else people.unit,
         results={attack.name: _run(attack, target) for attack in chosen},
         attackers=_attackers(target),
     )
@@ -173,7 +196,7 @@ def _attackers(target: AttackTarget) -> dict[str, float | None]:
     return {
         "prosecutor": float(1 / sizes.min()),
         "journalist": journalist,
-        "marketer": float(sizes.size / sizes.sum()),
+        "marketer": float((target.after.weights / sizes).sum() / target.after.total),
     }
 
 

@@ -5,22 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from discreet.counts import FloatArray, IntArray
-from discreet.engines import open_source
+from discreet.engines import open_source, to_lazy
 from discreet.errors import DiscreetError, UsageError
 from discreet.evaluate.attacks._base import NotModelled
 from discreet.evaluate.candidates import Candidates, ColumnMatch, join_columns
 from discreet.evaluate.classes import CountedClasses, read_classes
 from discreet.evaluate.inputs import EvaluationInput, Hiding
-from discreet.evaluate.row_classes import class_of_rows
+from discreet.evaluate.row_classes import class_of_rows, draw_rows
 from discreet.evaluate.sensitive import MatchedValues, SensitiveColumn, match_values
 from discreet.runtime.integer_codes import add_up
 from discreet.schema import Type, numbers_of, plain, text_of
+
+if TYPE_CHECKING:
+    from discreet.evaluate.attacks._people import AttackedPeople
 
 __all__ = ["AttackTarget", "Belonging", "Outsiders", "candidates_of", "shares"]
 
@@ -85,6 +88,20 @@ class AttackTarget:
     """Earlier releases of the same or overlapping people."""
     minimality: dict[str, Any] = field(default_factory=dict)
     """The figures of the minimality attack, which are shown in two places."""
+    people: AttackedPeople | None = None
+    """Who is attacked where people are counted; ``before`` are then drawn rows, one of each person."""
+    whose: str | None = None
+    """The column that says so."""
+
+    @property
+    def everybody(self) -> CountedClasses:
+        """All original rows."""
+        return self.before if self.people is None else self.people.everybody
+
+    @property
+    def of_everybody(self) -> Candidates:
+        """The released classes that cover each class of all original rows."""
+        return self.candidates if self.people is None else self.people.of_everybody
 
     def rng(self) -> np.random.Generator:
         """Return a generator of random numbers, the same for the same seed."""
@@ -113,6 +130,9 @@ class AttackTarget:
 
     def _outsiders(self, table: Any, what: str) -> Outsiders:
         source = open_source(table)
+        if self.people is not None and self.whose in source.columns:
+            rows = to_lazy(table).collect()
+            source = open_source(rows[draw_rows(rows, str(self.whose), self.seed)])
         secrets = [name for name in self.columns if name in source.columns]
         try:
             classes = read_classes(source, self.given.names, secrets)
@@ -137,7 +157,8 @@ class AttackTarget:
         people = np.ones(original.size)
         alone = not (np.bincount(original) > 1).any()
         for _ in range(1 if alone else _FITTING):
-            for owner, sizes in ((original, self.before.sizes), (released, self.after.sizes)):
+            sides = [(original, self.before.sizes), (released, self.after.sizes)]
+            for owner, sizes in sides if self.people is None else reversed(sides):
                 total = np.bincount(owner, weights=people, minlength=sizes.size)
                 people *= np.divide(sizes, total, out=np.zeros(sizes.size), where=total > 0)[owner]
         return Belonging(original, released, people, exact=alone)
@@ -149,8 +170,14 @@ class AttackTarget:
             return None
         try:
             numbers = rows_of(self.original).to_numpy()
-            before = self.class_of_rows(self.original, self.before)[numbers]
             after = self.class_of_rows(self.given.table, self.after)
+            if self.people is None:
+                before = self.class_of_rows(self.original, self.before)[numbers]
+            else:  # of the rows that are attacked
+                place = np.minimum(np.searchsorted(self.people.drawn, numbers), self.people.drawn.size - 1)
+                kept = self.people.drawn[place] == numbers
+                before = self.class_of_rows(self.people.rows, self.before)[place[kept]]
+                after = after[kept]
         except (DiscreetError, NotModelled, pl.exceptions.PolarsError):
             return None
         key, people = np.unique(before * self.after.sizes.size + after, return_counts=True)

@@ -43,10 +43,12 @@ class CompositionAttack(Attack):
         """Join the release with all earlier ones."""
         if not target.earlier:
             raise NotModelled("no earlier release of these people was given")
-        releases = [ReadRelease(target.after, target.candidates), *(_read(target, table) for table in target.earlier)]
+        earlier = [_read(target, table, target.before) for table in target.earlier]
+        releases = [ReadRelease(target.after, target.candidates), *earlier]
         shared = [name for name in target.columns if all(name in each.classes.secret for each in releases)]
         if not shared:
-            return [self._rows(target, releases)]
+            others = [_read(target, table, target.everybody) for table in target.earlier]
+            return [self._rows(target, [ReadRelease(target.after, target.of_everybody), *others])]
         return [self._values(target, releases, name) for name in shared]
 
     def _values(self, target: AttackTarget, releases: Sequence[ReadRelease], column: str) -> AttackResult:
@@ -75,25 +77,32 @@ class CompositionAttack(Attack):
 
     def _rows(self, target: AttackTarget, releases: Sequence[ReadRelease]) -> AttackResult:
         """Find the row of a person who is alone in the intersection of classes."""
+        everybody = target.everybody
         numbers = [_class_numbers(each.candidates) for each in releases]
-        joint, count = numbered(target.before.sizes.size, [(each, int(each.max()) + 1) for each in numbers])
-        people = np.bincount(joint, weights=target.before.sizes, minlength=count)[joint]
-        alone = [np.bincount(each, weights=target.before.sizes)[each] for each in numbers]
-        weight = target.before.sizes / target.before.rows
+        joint, _ = numbered(everybody.sizes.size, [(each, int(each.max()) + 1) for each in numbers])
+        people = _crowds(everybody, joint)
+        alone = [_crowds(everybody, each) for each in numbers]
+        weight = everybody.weights / everybody.total
         naive = max(float((weight / size).sum()) for size in alone)
         single = float(weight[people == 1].sum())
         remark = f"{single:.1%} of the people are alone in the intersection of their classes."
-        return self.result("row", float((weight / people).sum()), naive, target.before.rows, remark=remark)
+        return self.found(target, float((weight / people).sum()), naive, everybody.total, remark=remark)
 
 
-def _read(target: AttackTarget, table: Any) -> ReadRelease:
+def _crowds(people: CountedClasses, group: IntArray) -> IntArray:
+    """Return for each class how many rows, or people, are in classes of the same group."""
+    order = np.argsort(group, kind="stable")
+    return people.people_of(group[order], order, int(group.max()) + 1)[group]
+
+
+def _read(target: AttackTarget, table: Any, people: CountedClasses) -> ReadRelease:
     """Read an earlier release, by its own hierarchies if it is a release and else by those of the new one."""
     known = target.given.hierarchies
     try:
         try:
-            return read_release(target.before, table, known, target.given.types)
+            return read_release(people, table, known, target.given.types)
         except UsageError:
-            return read_release(target.before, table, split(known)[0], target.given.types)
+            return read_release(people, table, split(known)[0], target.given.types)
     except DiscreetError as error:
         raise NotModelled(f"an earlier release cannot be used ({error.message.rstrip('.')})") from None
 

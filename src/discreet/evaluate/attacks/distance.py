@@ -60,7 +60,7 @@ class DistanceAttack(Attack):
         hit = np.where(key[order][spot] == wanted, pairs.people[order][spot], 0.0)
         attempts = float(target.before.sizes[chosen].sum())
         success = float((hit / target.after.sizes[nearest]).sum() / attempts)
-        return [self.result("row", success, 1 / target.after.rows, round(attempts))]
+        return [self.found(target, success, 1 / target.after.total, round(attempts))]
 
 
 def _positions(target: AttackTarget, numeric: Sequence[int]) -> tuple[FloatArray, FloatArray]:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
+from discreet.counts import IntArray
 from discreet.evaluate.attacks._base import ATTACKS, Attack, AttackResult, NotModelled
 from discreet.evaluate.attacks._target import AttackTarget
 from discreet.evaluate.attacks.linkage import link
 from discreet.evaluate.classes import CountedClasses
 from discreet.evaluate.sensitive import MatchedValues, sensitive_groups
 from discreet.problem.hidden_values import HiddenValues, HidingClasses
+from discreet.runtime.plurals import units
 
 __all__ = ["Homogeneity", "HomogeneityAttack", "homogeneity"]
 
@@ -71,8 +74,9 @@ class HomogeneityAttack(Attack):
             control = linked.values[column.name]
         else:
             control = _guessed_from_others(target.after, matched)
-        remark = f"{found.certain:.1%} of the released rows are in classes where all known values are the same."
-        return self.result(column.name, found.success, found.naive, target.after.rows, control=control, remark=remark)
+        who = "rows" if target.people is None else units(target.people.unit)
+        remark = f"{found.certain:.1%} of the released {who} are in classes where all known values are the same."
+        return self.result(column.name, found.success, found.naive, target.after.total, control=control, remark=remark)
 
 
 def _guessed_from_others(released: CountedClasses, matched: MatchedValues) -> float:
@@ -87,7 +91,12 @@ def _guessed_from_others(released: CountedClasses, matched: MatchedValues) -> fl
     more = size > 1
     second[more] = count[order[first[more] + 1]]
     right = (value == best[group]) & (count - 1 > second[group])
-    return float(count[right].sum() / released.rows)
+    return _among(released, group[right], count[right])
+
+
+def _among(released: CountedClasses, group: IntArray, count: NDArray[Any]) -> float:
+    """Return the share of released rows that some counts of classes are; of people, each by one of their rows."""
+    return float((released.weights[group] * count / released.sizes[group]).sum() / released.total)
 
 
 def homogeneity(released: CountedClasses, matched: MatchedValues, hiding: HidingClasses | None = None) -> Homogeneity:
@@ -101,16 +110,16 @@ def homogeneity(released: CountedClasses, matched: MatchedValues, hiding: Hiding
     np.maximum.at(top, group, count)
     if hiding is not None:
         top = np.maximum(top, hiding.expected(released.sizes.size))
-    share, rows = top / np.maximum(matched.known, 1), released.rows
+    share, weights, total = top / np.maximum(matched.known, 1), released.weights, released.total
 
     def sure(least: float) -> float:
-        return float(released.sizes[share >= least - 1e-12].sum() / rows)
+        return float(weights[share >= least - 1e-12].sum() / total)
 
     return Homogeneity(
-        certain=float(released.sizes[(top == matched.known) & (top > 0)].sum() / rows),
+        certain=float(weights[(top == matched.known) & (top > 0)].sum() / total),
         at_least_80=sure(0.8),
         at_least_50=sure(0.5),
-        success=float(top.sum() / rows),
-        naive=float(count[value == 0].sum() / rows),
+        success=_among(released, np.arange(top.size), top),
+        naive=_among(released, group[value == 0], count[value == 0]),
         hidden=None if hiding is None else hiding.summed_up(),
     )

@@ -66,8 +66,9 @@ class LinkageAttack(Attack):
         if target.control is not None:
             outsiders = target.control
             control = link(outsiders.classes, target.after, outsiders.candidates, (), target.seed).success
-        remark = f"{found.matched:.1%} of the people match a released row, {found.singled_out:.1%} exactly one."
-        return [self.result("row", found.success, found.naive, found.records, control=control, remark=remark)]
+        one = "exactly one" if target.people is None else "those of one person only"
+        remark = f"{found.matched:.1%} of the people match a released row, {found.singled_out:.1%} {one}."
+        return [self.found(target, found.success, found.naive, found.records, control=control, remark=remark)]
 
 
 def link(
@@ -86,7 +87,7 @@ def link(
     rows = np.zeros(original.sizes.size, dtype=np.int64)
     guesses = [np.zeros(original.sizes.size, dtype=np.int64) for _ in values]
     for some, index, found in candidates.found(None if chosen.size == rows.size else chosen):
-        rows[some] = add_up(index, released.sizes[found], some.size)
+        rows[some] = released.people_of(index, found, some.size)
         for guess, matched in zip(guesses, values, strict=True):
             guess[some] = _most_frequent(matched, index, found, some.size)
     weight = np.zeros_like(original.sizes)
@@ -98,7 +99,7 @@ def link(
         matched=float(weight[rows > 0].sum() / total),
         singled_out=float(weight[rows == 1].sum() / total),
         success=float((weight * chance).sum() / total),
-        naive=1 / released.rows,
+        naive=1 / released.total,
         values={v.column: _success(v, guess, weight) for v, guess in zip(values, guesses, strict=True)},
         naive_values={v.column: _success(v, np.zeros_like(rows), weight) for v in values},
     )

@@ -75,7 +75,7 @@ def _by_density(target: AttackTarget, population: Outsiders) -> tuple[list[NDArr
     covered = np.zeros(classes)
     for some, index, released in population.candidates.found():
         covered += np.bincount(released, weights=population.classes.sizes[some[index]], minlength=classes)
-    dense = target.after.sizes / np.maximum(covered, 1) > target.after.rows / population.classes.rows
+    dense = target.after.sizes / np.maximum(covered, 1) > target.after.total / population.classes.rows
     guess = []
     for candidates in (target.candidates, population.candidates):
         yes, every = np.zeros(candidates.length.size), np.zeros(candidates.length.size)

@@ -105,6 +105,8 @@ def _try_minimality(target: AttackTarget, column: str) -> list[Minimality]:
     models, hiding = target.hiding.models, target.hiding
     if not any(model.looks_at_sensitive for model in models):
         raise NotModelled("no promise about it was named")
+    if target.people is not None:
+        raise NotModelled("the promises count people, and the modelled attacker reasons about rows")
     secret = target.columns[column]
     kind = hiding.suppression
     if kind is not None and secret.unknown is not None:

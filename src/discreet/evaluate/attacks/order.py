@@ -42,17 +42,19 @@ class OrderAttack(Attack):
 
     def run(self, target: AttackTarget) -> Sequence[AttackResult]:
         """Align the rows of both tables."""
-        before = target.class_of_rows(target.original, target.before)[:_ROWS]
+        before = target.class_of_rows(target.original, target.everybody)[:_ROWS]
         whole = target.class_of_rows(target.given.table, target.after)
         rng, remark = target.rng(), ""
         if _shuffled_when_written(target.released):
             whole = rng.permutation(whole)
             remark = "A release in memory is attacked in the random order that it is written in."
         after = whole[:_ROWS]
-        if target.candidates.pairs == 0:
+        if target.people is not None:
+            remark = f"{remark} Positions are of rows, of which a {target.people.unit} may have several.".strip()
+        if target.of_everybody.pairs == 0:
             raise NotModelled("nobody of the original table matches a released row")
-        aligned = _aligned(target.candidates, before, after)
-        chance = [_aligned(target.candidates, before, rng.permutation(whole)[:_ROWS]) for _ in range(_SHUFFLES)]
+        aligned = _aligned(target.of_everybody, before, after)
+        chance = [_aligned(target.of_everybody, before, rng.permutation(whole)[:_ROWS]) for _ in range(_SHUFFLES)]
         return [self.result("row", aligned, float(np.mean(chance)), after.size, remark=remark)]
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.counts import FloatArray, IntArray
 from discreet.evaluate.attacks._base import ATTACKS, Attack, AttackResult
@@ -42,7 +43,8 @@ class SinglingOutAttack(Attack):
         """Try one predicate for each released class."""
         columns = [Cells(match, target.released_rows(i)) for i, match in enumerate(target.candidates.matches)]
         predicate = _predicates(target, columns)
-        isolated = _isolated(target, target.before, target.candidates, predicate, [c.match.leaf for c in columns])
+        everybody = [match.leaf for match in target.of_everybody.matches]
+        isolated = _isolated(target, target.everybody, target.of_everybody, predicate, everybody)
         control = None
         if target.control is not None:
             others = target.control
@@ -86,13 +88,15 @@ def _isolated(
 ) -> FloatArray:
     """Return the probability that the predicate of each class fits exactly one person."""
     classes = target.after.sizes.size
-    fitting, covered = np.zeros(classes), np.zeros(classes)
-    for some, index, released in candidates.found():
-        who = some[index]
-        covered += np.bincount(released, weights=people.sizes[who], minlength=classes)
-        for column, leaf in enumerate(leaves):
-            at_end = (predicate.column[released] == column) & (leaf[who] == predicate.leaf[released])
-            fitting += np.bincount(released[at_end], weights=people.sizes[who[at_end]], minlength=classes)
+    pairs = [(some[index], released) for some, index, released in candidates.found()]
+    who, released = (np.concatenate(each) for each in zip(*pairs, strict=True))
+    order = np.argsort(released, kind="stable")
+    who, released = who[order], released[order]
+    covered = people.people_of(released, who, classes)
+    at_end: NDArray[np.bool_] = np.zeros(who.size, dtype=np.bool_)
+    for column, leaf in enumerate(leaves):
+        at_end |= (predicate.column[released] == column) & (leaf[who] == predicate.leaf[released])
+    fitting = people.people_of(released[at_end], who[at_end], classes)
     chance = 1 / target.after.sizes
     drawn = covered * chance * (1 - chance) ** np.maximum(covered - 1, 0)
     return np.where(predicate.column >= 0, fitting == 1, drawn)

@@ -16,6 +16,7 @@ from discreet.evaluate.crowds.report import FoundPerson, LearntColumn, LearntVal
 from discreet.evaluate.inputs import EvaluationInput
 from discreet.evaluate.released_as import with_mapping
 from discreet.evaluate.sensitive import SensitiveColumn
+from discreet.evaluate.several_tables import join_given
 from discreet.runtime.integer_codes import add_up, distinct
 from discreet.schema import parts_of
 
@@ -45,7 +46,8 @@ def find(
     Parameters
     ----------
     data
-        The released table: a path, a frame of any kind, or a :class:`discreet.Release`.
+        The released table: a path, a frame of any kind, or a :class:`discreet.Release`. Or several tables that are
+        linked by ``person``, that of people first, as in ``{"people": people, "visits": visits}``.
     known
         What is known about the person: the value of each column. A list means one of several values, and text such as
         ``"[30, 39]"`` or ``">= 65"`` a range. None means that the value is missing.
@@ -77,6 +79,7 @@ def find(
     'All of them have ill = flu: that is learnt for certain.'
 
     """
+    (data, original), quasi_identifiers = join_given((data, original), quasi_identifiers, person)
     facts = _facts(known)
     names = [fact.column for fact in facts]
     job = getattr(data, "job", None)

@@ -44,7 +44,8 @@ class RiskReport:
     uniques: int
     """The rows that are alone in their class."""
     sizes: pl.DataFrame
-    """The distribution of class sizes: ``classes``, ``rows`` and the ``share`` of all rows for each ``size``."""
+    """The distribution of class sizes: ``classes``, ``rows`` and the ``share`` of all rows for each ``size``. Where
+    people are counted, ``rows`` are people, each in the smallest of their classes."""
     population: PopulationFacts | None
     individual: IndividualRisk | None
     """Frequency counts in the data and in the population, and the expected re-identifications; None without a

@@ -22,9 +22,11 @@ from discreet.evaluate.risk.population import population_risk, weighted_risk, we
 from discreet.evaluate.risk.records import RecordRisk, record_risk
 from discreet.evaluate.risk.report import RiskReport
 from discreet.evaluate.risk.suda import suda_scores
+from discreet.evaluate.several_tables import join_given
 from discreet.problem import PrivacyModel, Suppression
 from discreet.problem.key_sets import about_key_sets
 from discreet.runtime.arguments import number, whole_number
+from discreet.runtime.plurals import units
 from discreet.schema import missing_mark_notes
 
 __all__ = ["risk"]
@@ -59,7 +61,8 @@ def risk(
     Parameters
     ----------
     data
-        The table: a path, a frame of any kind, or a :class:`discreet.Release`.
+        The table: a path, a frame of any kind, or a :class:`discreet.Release`. Or several tables that are linked by
+        ``person``, that of people first, as in ``{"people": people, "visits": visits}``.
     quasi_identifiers
         The columns others may know, as a list or as a mapping to the hierarchies the table was released with; those
         only matter if the population is less coarse than the table. A release knows its own.
@@ -105,7 +108,8 @@ def risk(
     ((), 1.0)
 
     """
-    given = EvaluationInput.make(data, with_mapping(quasi_identifiers, mapping), sensitive, types)
+    (data, original), roles = join_given((data, original), with_mapping(quasi_identifiers, mapping), person)
+    given = EvaluationInput.make(data, roles, sensitive, types)
     limit = float(number(threshold, "The threshold", above=0, most=1))
     whole_number(depth, "The depth", least=1)
     weights = weights_of(given, population, weights)
@@ -140,7 +144,7 @@ def risk(
         marketer=_risk_of(classes, risks, limit).average,
         before=before,
         uniques=_uniques(classes),
-        sizes=_sizes(classes.sizes),
+        sizes=_sizes(classes),
         population=people,
         individual=None if members is None or classes.owners else individual_risk(classes.sizes, members, risks),
         columns=by_columns,
@@ -171,10 +175,9 @@ def _missing_marks(classes: CountedClasses) -> Iterator[str]:
 
 def _about_promises(models: Sequence[PrivacyModel], classes: CountedClasses) -> Iterator[str]:
     """Yield what promises about key sets leave open."""
-    alone = int((classes.sizes == 1).sum())
-    sentence = about_key_sets(
-        models, classes.columns, int(classes.sizes.min(initial=0)), f"{alone / max(classes.rows, 1):.1%} of the rows"
-    )
+    total, unit = (classes.rows, "row") if classes.owners is None else (classes.owners.people, "person")
+    alone = f"{_uniques(classes) / max(total, 1):.1%} of the {units(unit)}"
+    sentence = about_key_sets(models, classes.columns, int(classes.sizes.min(initial=0)), alone, unit)
     if sentence is not None:
         yield sentence
 
@@ -222,8 +225,11 @@ def _household_risk(source: Source, classes: CountedClasses, column: str | None,
     return record_risk(np.ones(found.size, dtype=np.int64), found, limit)
 
 
-def _sizes(sizes: Any) -> pl.DataFrame:
-    """Return the number of classes and rows of each size."""
-    size, classes = np.unique(sizes, return_counts=True)
+def _sizes(counted: CountedClasses) -> pl.DataFrame:
+    """Return the number of classes and rows of each size; a person counts once, in the smallest class."""
+    size, classes = np.unique(counted.sizes, return_counts=True)
     rows = size * classes
+    if counted.owners is not None:
+        risks = counted.owners.highest(1 / counted.sizes[counted.group])
+        rows = np.bincount(np.searchsorted(size, np.rint(1 / risks)), minlength=size.size)
     return pl.DataFrame({"size": size, "classes": classes, "rows": rows, "share": rows / rows.sum()})

@@ -5,14 +5,13 @@ from discreet.pipeline.audit.people import RowOwners, read_people
 from discreet.pipeline.audit.population import recount_population
 from discreet.pipeline.audit.readers import open_table, scan
 from discreet.pipeline.audit.reference import recount
-from discreet.pipeline.audit.tables import ReleasedTables, read_tables, uniqueness_of_tables
+from discreet.pipeline.audit.tables import read_tables, uniqueness_of_tables
 from discreet.pipeline.audit.verdict import Audit, Check
 
 __all__ = [
     "Audit",
     "AuditRequest",
     "Check",
-    "ReleasedTables",
     "RowOwners",
     "audit",
     "open_table",

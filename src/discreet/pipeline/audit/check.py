@@ -6,7 +6,7 @@ grouping, and a test keeps it from importing those of the engines.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -22,7 +22,7 @@ from discreet.pipeline.audit.people import AsRead, RowOwners
 from discreet.pipeline.audit.population import AuditedPopulation
 from discreet.pipeline.audit.readers import open_table
 from discreet.pipeline.audit.reference import ReferenceValues, make_reference, missing_values, original_counts
-from discreet.pipeline.audit.tables import ReleasedTables, read_tables
+from discreet.pipeline.audit.tables import read_tables
 from discreet.pipeline.audit.uniqueness import uniqueness
 from discreet.pipeline.audit.verdict import AttributeDisclosure, Audit, Check
 from discreet.problem import PRIVACY, SUPPRESSION, Groups, PrivacyModel, Suppression
@@ -30,6 +30,8 @@ from discreet.problem.hidden_values import HiddenValues, hiding_classes, thresho
 from discreet.problem.privacy import WEAKER
 from discreet.report.class_sizes import ClassSizes
 from discreet.report.numbers import LEAST_ROWS, rounded_percent
+from discreet.runtime.joined_tables import JoinedTables
+from discreet.runtime.plurals import units
 from discreet.runtime.read_options import EngineChoice, EngineName, MissingSensitive, check_missing_sensitive
 from discreet.schema import missing_mark_notes, parts_of
 
@@ -193,7 +195,8 @@ class AuditRequest:
         if self.rows is not None:
             checks.append(Check("number of rows", self.rows, classes.rows, classes.rows == self.rows))
         smallest = int(classes.sizes.min()) if classes.sizes.size else 0
-        sizes = ClassSizes.of(classes.sizes)
+        sizes = ClassSizes.of(classes.sizes, *classes.memberships)
+        unit = "row" if classes.person is None else self.unit
         unique, together = uniqueness(table, columns, self.unchanged)
         return Audit(
             tuple(checks),
@@ -209,10 +212,10 @@ class AuditRequest:
             notes=(
                 *self._marks(attributes, classes),
                 *(_missing_marks(columns, classes) if self.notices_marks else ()),
-                *_weaker(matches, classes.sizes),
+                *_weaker(matches, sizes, units(unit)),
             ),
             people=classes.owners,
-            unit="row" if classes.person is None else self.unit,
+            unit=unit,
         )
 
     def _marks(self, attributes: Mapping[str, Sequence[str]], classes: ReleasedClasses) -> tuple[str, ...]:
@@ -297,12 +300,11 @@ class AuditRequest:
         return replace(groups, known=classes.sizes_of(known.to_numpy()), hides=self.unknown is not None)
 
 
-def _weaker(matches: Mapping[PrivacyModel, NDArray[np.int64]], sizes: NDArray[np.int64]) -> Iterator[str]:
+def _weaker(matches: Iterable[PrivacyModel], sizes: ClassSizes, who: str) -> Iterator[str]:
     """Say of promises that count matches that they are weaker, and how many rows would break the stronger one."""
     for model in matches:
-        alone = int(sizes[sizes < (model.promised or 0)].sum())
-        total = max(int(sizes.sum()), 1)
-        share = f"{rounded_percent(alone / total, total)} of the rows" if total >= LEAST_ROWS else "part of the rows"
+        alone, total = sizes.below(int(model.promised or 0)), max(sizes.rows, 1)
+        share = f"{rounded_percent(alone / total, total)} of the {who}" if total >= LEAST_ROWS else f"part of the {who}"
         yield f"{model.shown}: {WEAKER}" + (
             f" Counted in classes, where a hidden cell is a value of its own, {share} would break it." if alone else ""
         )
@@ -357,7 +359,7 @@ def _not_suppressed(values: pl.Series, unknown: str | None) -> pl.Series:
     return values.cast(pl.String).ne_missing(unknown)
 
 
-def _with_presence(quasi_identifiers: Any, tables: ReleasedTables) -> dict[str, Any]:
+def _with_presence(quasi_identifiers: Any, tables: JoinedTables) -> dict[str, Any]:
     """Return the quasi-identifiers of joined tables: whether a person has a row in a table is one of them."""
     given = quasi_identifiers if isinstance(quasi_identifiers, Mapping) else None
     named = dict(given) if given is not None else dict.fromkeys(_names(quasi_identifiers, "quasi-identifiers"))

@@ -19,6 +19,7 @@ from discreet.pipeline.audit.table import AuditedTable
 from discreet.pipeline.audit.values import joined, nan_as_null
 from discreet.pipeline.audit.weights import MILLION, millionths_of
 from discreet.runtime.plurals import amount
+from discreet.schema import count_missing_marks
 
 __all__ = ["ReleasedClasses", "check_people", "read_classes", "secret_columns"]
 
@@ -57,6 +58,13 @@ class ReleasedClasses:
     def owners(self) -> int | None:
         """The number of people in all classes; None if rows are counted."""
         return None if self.person is None else int(np.count_nonzero(np.bincount(self.person)))
+
+    @property
+    def memberships(self) -> tuple[NDArray[np.int64] | None, NDArray[np.int64] | None]:
+        """The pairs of a class and a person in it, possibly repeated; None where nobody is in several classes."""
+        if self.entry is None or self.person is None or self.class_of is not None:
+            return None, None
+        return self.group[self.entry], self.person
 
     def translated(
         self, columns: Sequence[str], read_back: Callable[[str, pl.Series], pl.Series], secrets: Collection[str]
@@ -234,7 +242,7 @@ def secret_columns(attributes: Mapping[str, Sequence[str]]) -> list[str]:
 
 
 def check_people(column: str, people: pl.Series, rows: pl.Series) -> None:
-    """Raise DataError if rows do not say whose they are."""
+    """Raise DataError if rows do not say whose they are, or say so by a text that means a missing value."""
     missing = int(rows.filter(people.is_null()).sum())
     if missing:
         raise DataError(
@@ -243,3 +251,11 @@ def check_people(column: str, people: pl.Series, rows: pl.Series) -> None:
             column=column,
             topic="people",
         )
+    for mark, number in count_missing_marks(people, rows).items():
+        if number > 1:
+            raise DataError(
+                f"Column '{column}', which says whose row it is, has the text {mark} in {amount(number, 'row')}, which "
+                "would count as one person; give each of those rows a value of its own, or leave them out.",
+                column=column,
+                topic="people",
+            )

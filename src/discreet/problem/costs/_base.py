@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -261,6 +262,15 @@ class Cost(Part, ABC):
                     topic="not-a-quasi-identifier",
                 )
         return self
+
+    def without(self, columns: Collection[str]) -> Self:
+        """Return the cost with no weight on some quasi-identifiers, if it has weights."""
+        given = getattr(self, "weights", None)
+        if not columns or given is None:
+            return self
+        other = copy(self)  # a weight of a user is above 0
+        object.__setattr__(other, "weights", {**given, **dict.fromkeys(columns, 0.0)})
+        return other
 
     def check(self, table: CountTable, schemes: Sequence[Scheme]) -> None:
         """Raise a UsageError if the cost needs something that attributes recoded by these schemes do not have."""

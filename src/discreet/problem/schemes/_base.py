@@ -63,6 +63,14 @@ class Scheme(Part, ABC):
         return False
 
     @property
+    def parts_people(self) -> bool:
+        """The rows of a person may be in several classes, by different recodings of equal values.
+
+        If it is wrong, several tables show one row of a person in two ways, or are refused without need.
+        """
+        return False
+
+    @property
     def most_hidden(self) -> int | None:
         """The most cells of a row that may be hidden; None if there is no limit.
 

@@ -77,6 +77,11 @@ class Local(Scheme):
         """Whether the ends of ranges are rounded."""
         return self.ends == "rounded"
 
+    @property
+    def parts_people(self) -> bool:
+        """Whether the rows of a person may be in several classes."""
+        return self.people == "apart"
+
     def count(self, attribute: CodedAttribute) -> int:
         """Return the Bell number of the values: the global recodings among the local ones."""
         return bell(attribute.leaves)

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.errors import DiscreetError, UsageError
 from discreet.problem import PRIVACY
+from discreet.report.job_text import owner_columns, pseudonym_columns
 from discreet.report.notes import Private
 from discreet.report.numbers import number_text, percent, rounded_percent
 from discreet.report.sections.blocks import Block, BulletList, DataTable, Facts, Section, Signatures, Text
-from discreet.report.sections.release import input_words, output_words, promise_lines, table_name, verdict_box
+from discreet.report.sections.release import input_words, output_words, promise_lines, verdict_box, with_tables
 from discreet.report.small_counts import LeftOut, few
 from discreet.report.units import counted_as
 from discreet.runtime.plurals import amount, either, units
@@ -44,8 +45,7 @@ class Handover:
 
 def protection_title(release: Release, handover: Handover) -> tuple[str, str]:
     """Return the title of the page and the line below it."""
-    read = release.job.get("input")
-    name = "Data protection page" if read is None else f"Data protection page: {table_name(str(read))}"
+    name = with_tables("Data protection page", release)
     version = "internal version, for the owner of the data alone" if handover.internal else "external version"
     made = release.made.replace("T", " ")[:16]
     return name, f"{version[0].upper()}{version[1:]}. Released {made} UTC with discreet {release.versions['discreet']}"
@@ -111,27 +111,19 @@ def _columns(release: Release) -> DataTable:
         ["released as they are", ", ".join(_kept(release, column.name) for column in kept) or "none", "not protected"],
         ["removed", ", ".join(_removed(job)) or "none", "they name people"],
     ]
-    if job.get("pseudonyms"):
-        rows.insert(
-            3, ["released as pseudonyms", ", ".join(_owners(job)), "they say which rows are of the same person"]
-        )
+    named = pseudonym_columns(job)
+    if named:
+        rows.insert(3, ["released as pseudonyms", ", ".join(named), "they say which rows are of the same person"])
     others = [name for name in (label, weights) if name and name not in {column.name for column in kept}]
     if others:
         rows.insert(3, ["class or weights, released as they are", ", ".join(map(str, others)), "not protected"])
     return DataTable(("role", "columns", "meaning"), rows, words=3)
 
 
-def _owners(job: Mapping[str, Any]) -> list[str]:
-    """Return the columns that say whose rows they are."""
-    return [str(job[unit]) for unit in ("person", "household") if job.get(unit)]
-
-
 def _removed(job: Mapping[str, Any]) -> list[str]:
     """Return the columns that are left out."""
-    owners, identifiers = _owners(job), list(job.get("identifiers") or ())
-    if job.get("pseudonyms"):
-        return [name for name in identifiers if name not in owners]
-    return list(dict.fromkeys([*identifiers, *owners]))
+    every = dict.fromkeys([*(job.get("identifiers") or ()), *owner_columns(job)])
+    return [name for name in every if name not in pseudonym_columns(job)]
 
 
 def _kept(release: Release, name: str) -> str:
@@ -162,7 +154,8 @@ def _criteria(release: Release, original: Any) -> Iterator[Block]:
     link = _linkage(release, original)
     rows = [*_singling_out(release), *_linkability(release)]
     if link is not None:
-        rows.append(["linkability", "trial attack: right about a person's row", _against(link.success, link.naive)])
+        whom = "a person's row" if release.audit.people is None else f"a {release.audit.unit}"
+        rows.append(["linkability", f"trial attack: right about {whom}", _against(link.success, link.naive)])
     rows += _inference(release)
     if link is not None:
         rows += [
@@ -181,10 +174,16 @@ def _singling_out(release: Release) -> Iterator[list[str]]:
     ]
     alone = few(audit.sizes.unique, release.least)
     was = "" if before is None else f"; before {few(before.unique, release.least)}"
-    yield ["singling out", f"{counted_as(release)} alone with what others may know", f"{alone}{was}"]
+    by_row = "" if audit.people is None else " of any of their rows"
+    yield ["singling out", f"{counted_as(release)} alone with what others may know{by_row}", f"{alone}{was}"]
     if audit.singled_out is not None:
         shown = rounded_percent(audit.singled_out, audit.rows)
         yield ["singling out", "rows alone if the columns released as they are count too", shown]
+
+
+def _counted(release: Release) -> int:
+    """Return how many people are released, or rows where those are counted."""
+    return release.audit.rows if release.audit.people is None else release.audit.people
 
 
 def _linkability(release: Release) -> Iterator[list[str]]:
@@ -205,7 +204,7 @@ def _inference(release: Release) -> Iterator[list[str]]:
             yield [
                 "inference",
                 f"{counted_as(release)} whose {each.column} is certain",
-                rounded_percent(each.certain, release.audit.rows),
+                rounded_percent(each.certain, _counted(release)),
             ]
 
 
@@ -265,7 +264,7 @@ def _private(release: Release) -> Iterator[Block]:
         facts.append(
             (
                 "original table",
-                f"{before.unique:,} people alone with their values; on average 1 in "
+                f"{before.unique:,} {counted_as(release)} alone with their values; on average 1 in "
                 f"{number_text(round(1 / before.average_risk, 1))}",
             )
         )

@@ -16,7 +16,13 @@ from discreet.report.charts.schemes import schemes_chart
 from discreet.report.charts.search import trace_chart
 from discreet.report.class_sizes import edges_for
 from discreet.report.front.picture import RecodedAttribute
-from discreet.report.job_text import job_for_reports, plain_data, promise_for_reports, scheme_names
+from discreet.report.job_text import (
+    job_for_reports,
+    plain_data,
+    promise_for_reports,
+    pseudonym_columns,
+    scheme_names,
+)
 from discreet.report.key_sets import KEY_SET_HEAD, key_set_rows, unprotected
 from discreet.report.notebook import check_rows
 from discreet.report.notes import Caution, handed_over
@@ -40,7 +46,7 @@ from discreet.report.sections.blocks import (
 from discreet.report.small_counts import LeftOut, few, hidden_cells, withheld_promises
 from discreet.report.units import counted_as, values_of
 from discreet.runtime.locations import TableUrl, is_url
-from discreet.runtime.plurals import amount, either, units
+from discreet.runtime.plurals import amount, either, listed, units
 
 if TYPE_CHECKING:
     from discreet.job.files import FileStamp
@@ -58,6 +64,7 @@ __all__ = [
     "report_title",
     "table_name",
     "verdict_box",
+    "with_tables",
 ]
 
 FOOTER = (
@@ -68,9 +75,15 @@ FOOTER = (
 
 def report_title(release: Release) -> tuple[str, str]:
     """Return the title of a report and the line below it."""
-    read = release.job.get("input")
-    name = "Release report" if read is None else f"Release report: {table_name(str(read))}"
-    return name, f"Made {release.made.replace('T', ' ')[:16]} UTC with discreet {release.versions['discreet']}"
+    made = release.made.replace("T", " ")[:16]
+    return with_tables("Release report", release), f"Made {made} UTC with discreet {release.versions['discreet']}"
+
+
+def with_tables(title: str, release: Release) -> str:
+    """Return a title with the names of the tables, as far as they have any."""
+    tables = release.job.get("tables") or {"": release.job.get("input")}
+    names = [name if location is None else table_name(str(location)) for name, location in tables.items()]
+    return f"{title}: {listed(names)}" if all(names) else title
 
 
 def table_name(location: str) -> str:
@@ -202,10 +215,11 @@ def _job(release: Release) -> Iterator[Block]:
 
 def _owners(job: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield whose rows they are, and what becomes of the columns that say so."""
-    leaves = "released as random pseudonyms" if job.get("pseudonyms") else "removed"
+    named = pseudonym_columns(job)
     counted = "household" if job.get("household") else "person"
     for unit in ("person", "household"):
         if job.get(unit):
+            leaves = "released as random pseudonyms" if job[unit] in named else "removed"
             yield f"the {unit}", f"{job[unit]}; {leaves}" + (f"; promises count {units(unit)}" * (unit == counted))
 
 
@@ -384,7 +398,8 @@ def _risk(release: Release, least: int) -> Iterator[Block]:
         yield Text(f"Before and after are both about the {counted_as(release)} in the release.")
     if release.audit.people is not None:
         yield Text(
-            f"Whoever has rows in several classes is counted in each; the figures are of {units(release.audit.unit)}."
+            f"The figures are of {units(release.audit.unit)}: each counts once, by the row that is found most easily, "
+            "in the smallest of its classes."
         )
     tables = [after] if before is None else [before, after]
     who = counted_as(release)

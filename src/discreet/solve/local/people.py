@@ -29,7 +29,6 @@ from discreet.errors import DiscreetError, NothingFoundError
 from discreet.problem import Classes, Problem
 from discreet.problem.privacy import PrivacyModel
 from discreet.problem.privacy.k_anonymity import KAnonymity
-from discreet.problem.schemes.local import Local
 from discreet.problem.suppression.suppress_records import SuppressRecords
 from discreet.runtime.integer_codes import add_up, distinct, first_of, numbered
 from discreet.solve._base import Budget, Progress, Solution, nothing_found
@@ -53,7 +52,7 @@ def solve_people(problem: Problem, solve: Callable[[Problem], Solution], budget:
     With ``nearest`` the bound is that by the nearest people, beside what the search proves.
     """
     assert problem.people is not None
-    if any(isinstance(scheme, Local) and scheme.people == "apart" for scheme in problem.schemes):
+    if any(scheme.parts_people for scheme in problem.schemes):
         return _solve_rows(problem, problem.people, solve, budget, nearest=nearest)
     crowd = Crowd(problem, problem.people)
     found = solve(crowd.problem)
