@@ -40,9 +40,7 @@ def expectations(counts, fitted, fraction):
         if count == 1:
             others = mean / fraction * (1 - fraction)
             uniques += math.exp(-others)
-            matches += sum(
-                math.exp(-others) * others**more / math.factorial(more) / (more + 1) for more in range(60)
-            )
+            matches += sum(math.exp(-others) * others**more / math.factorial(more) / (more + 1) for more in range(60))
     return uniques, matches
 
 
