@@ -13,6 +13,7 @@ from discreet.problem import Problem
 from discreet.solve import Budget, choose_solver
 from discreet.solve.local.task import LocalGrouping
 from discreet.solve.microaggregation.bounds import price_bound
+from discreet.solve.microaggregation.rows import coordinates, find_near
 from discreet.solve.microaggregation.solver import MicroaggregationSolver, squared_error_of
 from tables import count_table, random_sample
 
@@ -132,6 +133,15 @@ def test_diversity_and_closeness(model):
         limit = rng.choice([0, 0, 2])
         solved += isinstance(check(plain, table, [f"k({k})", model], ok, limit=limit), tuple)
     assert solved >= 3
+
+
+def test_a_search_shares_what_it_knows_of_near_rows_with_the_bound():
+    _, table = sample(3, sensitive=0, rows=(200, 200), leaves=(7, 7), attributes=(3, 3), numeric=1, missing=0)
+    problem = Problem.build(table, privacy="k(3)", cost="SSE", scheme=SCHEME)
+    near = find_near(coordinates(table, problem.cost), 90)
+    assert near.row.shape[1] > 60, "more than the bound looks at"
+    bounds = [price_bound(problem, problem.cost, 3, Budget(), near=known) for known in (None, near)]
+    assert bounds[0] == pytest.approx(bounds[1], rel=0.01)
 
 
 def test_repeated_rows():

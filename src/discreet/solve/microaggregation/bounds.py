@@ -89,8 +89,8 @@ def _nearer(near: NearRows, wide: int) -> NearRows:
     """Return the first so many points near each."""
     if near.row.shape[1] <= wide:
         return near
-    row, away = (np.ascontiguousarray(listed[:, :wide]) for listed in (near.row, near.away))
-    return NearRows(row, away, np.minimum(near.beyond, near.away[:, wide]))
+    beyond = np.minimum(near.beyond, near.away[:, wide])
+    return NearRows(np.ascontiguousarray(near.row[:, :wide]), np.ascontiguousarray(near.away[:, :wide]), beyond)
 
 
 @cache
