@@ -13,6 +13,7 @@ from discreet.problem import Problem
 from discreet.solve import Budget, choose_solver
 from discreet.solve.local.task import LocalGrouping
 from discreet.solve.microaggregation.bounds import price_bound
+from discreet.solve.microaggregation.rows import coordinates, find_near
 from discreet.solve.microaggregation.solver import MicroaggregationSolver, squared_error_of
 from tables import count_table, random_sample
 
@@ -90,26 +91,57 @@ def test_suppression():
         check(plain, table, f"k({k})", k_of(k), limit=rng.randint(1, 3))
 
 
-def test_diversity_and_closeness():
-    rng = random.Random(7)
-    for _ in range(60):
+def fits(model, counts, whole):
+    """Whether the counts of a group satisfy a model, by its definition."""
+    name, values = model
+    if name == "t":
+        return naive.t_close(counts, whole, values[0], values[1], None)
+    if name == "l+":
+        return naive.l_plus(counts, naive.thetas(whole, *values))
+    return {"distinct-l": naive.distinct_l, "entropy-l": naive.entropy_l, "recursive-cl": naive.recursive_cl}[name](
+        counts, *values
+    )
+
+
+MODELS = {
+    "distinct-l(2, s0)": ("distinct-l", [2]),
+    "entropy-l(1.8, s0)": ("entropy-l", [1.8]),
+    "recursive-cl(2, 2, s0)": ("recursive-cl", [2, 2]),
+    "l+(0.6, s0)": ("l+", [0.6]),
+    "t(0.3, s0)": ("t", [0.3, "equal"]),
+    "t(0.5, s0)": ("t", [0.5, "equal"]),
+}
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_diversity_and_closeness(model):
+    """Of numbers and text mixed, where often nothing but suppression helps."""
+    rng, solved = random.Random(model), 0
+    for _ in range(15):
         made = random_sample(
-            rng.randrange(1 << 30), rows=(2, 8), attributes=(1, 3), leaves=(1, 7), numeric=0.8, label=False
+            rng.randrange(1 << 30), rows=(2, 8), attributes=(1, 3), leaves=(1, 7), numeric=0.6, label=False
         )
         plain, table = made.naive, by_value(made.naive, made.sensitive)
-        k, values, t = rng.randint(1, 3), rng.randint(1, 2), rng.choice([0.3, 0.5])
-        whole = naive.counts(plain, range(len(plain.rows)), "s0")
-        if k > len(plain.rows) or values > len(whole):
+        k, whole = rng.randint(1, min(3, len(plain.rows))), naive.counts(plain, range(len(plain.rows)), "s0")
+
+        if sum(rows > 0 for value, rows in whole.items() if value is not None) < 2:
             continue
-        diverse = rng.random() < 0.5
 
-        def ok(rows, k=k, values=values, t=t, whole=whole, plain=plain, diverse=diverse):
-            counts = naive.counts(plain, rows, "s0")
-            if len(rows) < k:
-                return False
-            return naive.distinct_l(counts, values) if diverse else naive.t_close(counts, whole, t, "equal", None)
+        def ok(rows, k=k, whole=whole, plain=plain):
+            return len(rows) >= k and fits(MODELS[model], naive.counts(plain, rows, "s0"), whole)
 
-        check(plain, table, [f"k({k})", f"distinct-l({values}, s0)" if diverse else f"t({t}, s0)"], ok)
+        limit = rng.choice([0, 0, 2])
+        solved += isinstance(check(plain, table, [f"k({k})", model], ok, limit=limit), tuple)
+    assert solved >= 3
+
+
+def test_a_search_shares_what_it_knows_of_near_rows_with_the_bound():
+    _, table = sample(3, sensitive=0, rows=(200, 200), leaves=(7, 7), attributes=(3, 3), numeric=1, missing=0)
+    problem = Problem.build(table, privacy="k(3)", cost="SSE", scheme=SCHEME)
+    near = find_near(coordinates(table, problem.cost), 90)
+    assert near.row.shape[1] > 60, "more than the bound looks at"
+    bounds = [price_bound(problem, problem.cost, 3, Budget(), near=known) for known in (None, near)]
+    assert bounds[0] == pytest.approx(bounds[1], rel=0.01)
 
 
 def test_repeated_rows():
@@ -120,8 +152,10 @@ def test_repeated_rows():
         check(plain, table, f"k({k})", k_of(k))
 
 
-def test_the_same_seed_gives_the_same_groups_on_any_number_of_threads():
-    _, table = sample(3, sensitive=0, rows=(400, 400), leaves=(7, 7), attributes=(3, 3), numeric=1)
+@pytest.mark.parametrize("rows", [400, 5000])
+def test_the_same_seed_gives_the_same_groups_on_any_number_of_threads(rows):
+    """Above 4096 rows there are several regions."""
+    _, table = sample(3, sensitive=0, rows=(rows, rows), leaves=(7, 7), attributes=(3, 3), numeric=1)
     problem = Problem.build(table, privacy="k(3)", cost="SSE", scheme=SCHEME)
     solver = MicroaggregationSolver(effort="low")
     found = [solver.solve(problem, Budget(seed=2, threads=threads)).groups for threads in (1, 3)]

@@ -168,6 +168,8 @@ def test_ages_and_coded_ends_are_rules(visit: Visit) -> None:
     rule = page.get_by_label("Rule")
     rule.wait_for()
     assert {"Ages", "Largest values as one", "Smallest values as one"} <= set(rule.locator("option").all_inner_texts())
+    rule.select_option("top")
+    assert page.get_by_label("Largest values as one", exact=True).input_value() == "2010-01-01"
     rule.select_option("age")
     page.get_by_label("Ages", exact=True).fill("5, 10, on=2026-01-01")
     visit.click("Apply")

@@ -12,7 +12,8 @@ import discreet as dc
 from discreet.errors import UnsupportedCombinationError, UsageError
 from discreet.solve import Budget
 from discreet.solve.microaggregation.kernels.starts import cut_order, mdav_groups
-from discreet.solve.microaggregation.rows import find_near, make_tree
+from discreet.solve.microaggregation.kernels.tree import outside_in_groups
+from discreet.solve.microaggregation.rows import find_near, group_errors, make_tree
 from discreet.solve.microaggregation.search import univariate_groups
 from plain_kernels import plainly
 
@@ -43,6 +44,13 @@ def test_nearest_rows(n, m, wide):
         assert others.min(initial=np.inf) >= few.beyond[row], "a row that is not listed is nearer than promised"
 
 
+@pytest.mark.parametrize("n", [0, 1])
+def test_nobody_is_near_a_row_that_is_alone(n):
+    found = find_near(np.zeros((n, 2)), 3, Budget())
+    assert found.row.shape == (n, 0)
+    assert found.beyond.tolist() == [np.inf] * n
+
+
 def test_trees_hold_every_row_once():
     x = np.random.default_rng(1).normal(size=(1000, 3))
     for jitter in (0.0, 0.5):
@@ -66,6 +74,55 @@ def test_sizes_of_starts(n, k, gamma):
     runs = np.diff([*begins[: cut_order(x, np.arange(n), k, begins)], n])
     assert runs.min() >= k
     assert runs.max() < 2 * k
+
+
+def by_tree(x, k, visits=1 << 40):
+    tree, group = make_tree(x), np.zeros(x.shape[0], dtype=np.int64)
+    far = np.argsort(-(x**2).sum(axis=1), kind="stable")
+    return outside_in_groups(x[tree.order], tree, far, k, visits, group), group
+
+
+@pytest.mark.parametrize("visits", [1, 3, 1 << 40])
+@pytest.mark.parametrize(("n", "k"), [(2, 2), (5, 2), (29, 3), (64, 7), (500, 4)])
+def test_groups_from_the_outside_in(n, k, visits):
+    for x in (np.random.default_rng(n).normal(size=(n, 3)), np.random.default_rng(k).integers(0, 2, (n, 2)) - 0.5):
+        count, group = by_tree(x, k, visits)
+        sizes = np.bincount(group)
+        assert sizes.size == count
+        assert sizes.min() >= k
+        assert sizes.max() < 2 * k
+        assert (sizes > k).sum() <= 1
+
+
+def test_from_the_outside_in_is_the_plain_rule():
+    for seed in range(20):
+        x, k = np.random.default_rng(seed).normal(size=(70, 2)), 2 + seed % 4
+        left, plain = list(np.argsort(-(x**2).sum(axis=1))), []
+        while len(left) >= 2 * k:
+            nearest = sorted(left, key=lambda row: ((x[row] - x[left[0]]) ** 2).sum())[:k]
+            plain.append(set(nearest))
+            left = [row for row in left if row not in nearest]
+        group = by_tree(x, k)[1]
+        assert [set(np.flatnonzero(group == g)) for g in range(group.max() + 1)] == [*plain, set(left)]
+
+
+def test_many_rows_are_grouped_better_than_by_mdav():
+    """Regions are searched one by one; borders between them, and rows far out, cost nothing."""
+    n, k = 6000, 5
+    for x in (
+        np.exp(np.random.default_rng(1).normal(size=(n, 3))),
+        np.random.default_rng(2).integers(0, 9, (n, 3)) * 1.0,
+    ):
+        x = (x - x.mean(axis=0)) / x.std(axis=0)
+        least = np.inf
+        for gamma in (0.0, 0.2, 1.1):
+            group = np.zeros(n, dtype=np.int64)
+            mdav_groups(x, k, gamma, group)
+            least = min(least, group_errors(x, group, np.ones(n, dtype=np.int64)).sum())
+        frame = pl.DataFrame(x, schema=["a", "b", "c"])
+        options = {**MEANS, "quasi_identifiers": frame.columns, "privacy": f"k({k})"}
+        best = dc.anonymize(frame, solver="microaggregation(effort=low, bound=none)", **options)
+        assert best.cost < least
 
 
 def test_one_number_is_cut_where_it_has_gaps():

@@ -5,6 +5,7 @@ from discreet.evaluate.risk.disclosure import Disclosure
 from discreet.evaluate.risk.each_row import record_risks
 from discreet.evaluate.risk.identifying import IdentifierWarning, identifier_warnings
 from discreet.evaluate.risk.individual import IndividualRisk
+from discreet.evaluate.risk.log_linear import LogLinearRisk
 from discreet.evaluate.risk.population import PopulationFacts
 from discreet.evaluate.risk.records import RecordRisk
 from discreet.evaluate.risk.report import RiskReport
@@ -17,6 +18,7 @@ __all__ = [
     "Disclosure",
     "IdentifierWarning",
     "IndividualRisk",
+    "LogLinearRisk",
     "PopulationFacts",
     "PopulationUniques",
     "RecordRisk",

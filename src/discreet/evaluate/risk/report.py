@@ -14,6 +14,7 @@ from discreet.evaluate.risk.combinations import ColumnRisk
 from discreet.evaluate.risk.disclosure import Disclosure
 from discreet.evaluate.risk.identifying import IdentifierWarning
 from discreet.evaluate.risk.individual import IndividualRisk
+from discreet.evaluate.risk.log_linear import LogLinearRisk
 from discreet.evaluate.risk.population import PopulationFacts
 from discreet.evaluate.risk.records import RecordRisk
 from discreet.evaluate.risk.suda import SudaScores
@@ -50,6 +51,8 @@ class RiskReport:
     individual: IndividualRisk | None
     """Frequency counts in the data and in the population, and the expected re-identifications; None without a
     population."""
+    log_linear: LogLinearRisk | None
+    """What a log-linear model expects of the unique rows; None without a population."""
     columns: ColumnRisk
     """Which columns, and combinations of them, make people unique."""
     suda: SudaScores
@@ -89,6 +92,7 @@ class RiskReport:
             "sizes": self.sizes.to_dicts(),
             "population": None if self.population is None else self.population.to_dict(),
             "individual": None if self.individual is None else self.individual.to_dict(),
+            "log_linear": None if self.log_linear is None else self.log_linear.to_dict(),
             "columns": self.columns.to_dict(),
             "suda": self.suda.to_dict(),
             "disclosure": {column: measured.to_dict() for column, measured in self.disclosure.items()},
@@ -163,6 +167,12 @@ class RiskReport:
             lines.append(
                 f"Expected re-identifications: {found.expected:.4g} ({found.share:.2%} of the rows), "
                 f"{found.expected_uniques:.4g} of them of unique rows."
+            )
+        if self.log_linear is not None:
+            expected = self.log_linear
+            lines.append(
+                f"By a log-linear model with main effects, {expected.uniques:.4g} of the unique rows are unique in the "
+                f"population too, and {expected.matches:.4g} are re-identified."
             )
         by = f" (Dankar et al., choosing {estimated.chosen})" if estimated.chosen else ""
         lines.append(f"Estimated unique people in the population: {_count(estimated.dankar)}{by}; {estimates}.")

@@ -18,6 +18,7 @@ from discreet.evaluate.risk.combinations import column_risk
 from discreet.evaluate.risk.disclosure import disclosure
 from discreet.evaluate.risk.identifying import identifier_warnings
 from discreet.evaluate.risk.individual import individual_risk
+from discreet.evaluate.risk.log_linear import log_linear_risk
 from discreet.evaluate.risk.population import population_risk, weighted_risk, weights_of
 from discreet.evaluate.risk.records import RecordRisk, record_risk
 from discreet.evaluate.risk.report import RiskReport
@@ -147,6 +148,9 @@ def risk(
         sizes=_sizes(classes),
         population=people,
         individual=None if members is None or classes.owners else individual_risk(classes.sizes, members, risks),
+        log_linear=None
+        if people is None or classes.owners
+        else log_linear_risk(classes.codes, classes.sizes, people.fraction),
         columns=by_columns,
         suda=suda_scores(uniques, rows_alone.sizes, None if people is None else people.fraction),
         disclosure={name: disclosure(classes, column, original, hiding) for name, column in columns.items()},

@@ -34,7 +34,7 @@ _SAFE = 1e-9
 """Bounds are lowered by this share, far more than rounding can amount to."""
 _NEAR, _LEAST_NEAR, _PAIRS = 60, 12, 1 << 22
 """Points listed with each, for small k and in large tables; and pairs that are listed in all, at most."""
-_VISITS, _LEAST_VISITS, _ALL_VISITS = 400, 40, 20_000_000
+_VISITS, _LEAST_VISITS, _ALL_VISITS = 400, 100, 40_000_000
 """Leaves of the tree that are searched for the nearest points of one, at most and at least; and for those of all."""
 _SMALL = 1e-4
 """The climb ends with steps so small in relation to the potentials."""
@@ -42,24 +42,33 @@ _ROUNDS, _ALL_ROUNDS, _WORK = 20, 2000, 300_000_000
 """Rounds between two checks of the budget; all rounds; and pairs that are looked at in them, at most."""
 
 
-def squared_error_bound(problem: Problem, cost: SquaredError, k: int, budget: Budget, *, tight: bool = True) -> float:
-    """Return a number that no valid grouping costs less than; for a single coordinate it is the optimum for k alone."""
+def squared_error_bound(
+    problem: Problem, cost: SquaredError, k: int, budget: Budget, *, tight: bool = True, near: NearRows | None = None
+) -> float:
+    """Return a number that no valid grouping costs less than; for a single coordinate it is the optimum for k alone.
+
+    ``near`` are the nearest points of each, if they are known.
+    """
     with budget.paused():
         compile_ahead()
     x = coordinates(problem.table, cost)
     if x.shape[1] == 1 and not problem.limit and problem.table.n >= k:
         return univariate_bound(problem, x, k)
-    return price_bound(problem, cost, k, budget, tight=tight)
+    return price_bound(problem, cost, k, budget, tight=tight, near=near)
 
 
-def price_bound(problem: Problem, cost: SquaredError, k: int, budget: Budget, *, tight: bool = True) -> float:
+def price_bound(
+    problem: Problem, cost: SquaredError, k: int, budget: Budget, *, tight: bool = True, near: NearRows | None = None
+) -> float:
     """Return a number that no grouping costs less than; unless ``tight`` the quick one by nearest neighbours alone."""
     x, weights = coordinates(problem.table, cost), problem.table.weights
     n = weights.size
     if k <= 1 or n <= 1:
         return 0.0
     wide = int(np.clip(_PAIRS // n, max(_LEAST_NEAR, k), max(_NEAR, 3 * k))) if tight else k
-    near = find_near(x, wide, budget, int(np.clip(_ALL_VISITS // n, _LEAST_VISITS, _VISITS)))
+    if near is None or near.row.shape[1] < min(wide, n - 1):
+        near = find_near(x, wide, budget, int(np.clip(_ALL_VISITS // n, _LEAST_VISITS, _VISITS)))
+    near = _nearer(near, wide)
     if near.row.shape[1] == n - 1:
         near.beyond[near.row[:, -1] >= 0] = np.inf  # all points are listed
     quick = _with_suppression(problem, x, _nearest_prices(near, weights, k))
@@ -74,6 +83,14 @@ def price_bound(problem: Problem, cost: SquaredError, k: int, budget: Budget, *,
             break
     price_points(points, points.best, k)
     return max(quick, _with_suppression(problem, x, points.price))
+
+
+def _nearer(near: NearRows, wide: int) -> NearRows:
+    """Return the first so many points near each."""
+    if near.row.shape[1] <= wide:
+        return near
+    beyond = np.minimum(near.beyond, near.away[:, wide])
+    return NearRows(np.ascontiguousarray(near.row[:, :wide]), np.ascontiguousarray(near.away[:, :wide]), beyond)
 
 
 @cache

@@ -17,8 +17,8 @@ __all__ = ["coordinates", "find_near", "group_errors", "make_tree"]
 
 _LEAF = 16
 """Rows of a leaf of a tree in which near rows are searched, at most."""
-_AT_A_TIME = 4096
-"""Rows whose nearest are searched between two checks of the budget."""
+_AT_A_TIME = 256
+"""Leaves whose rows are searched between two checks of the budget."""
 _EVERY_LEAF = 1 << 62
 
 
@@ -63,17 +63,21 @@ def find_near(x: Floats, count: int, budget: Budget | None = None, visits: int =
     """Return so many nearest other rows of each row, in parallel if a budget is given.
 
     Rows that were not searched when the budget is exhausted have none, and others may be as near as they like.
+    ``visits`` limits the leaves that are searched for the rows of each.
     """
-    n, wide = x.shape[0], min(count, x.shape[0] - 1)
+    n, wide = x.shape[0], max(min(count, x.shape[0] - 1), 0)
+    if wide == 0:
+        return NearRows(np.zeros((n, 0), dtype=np.int64), np.zeros((n, 0)), np.full(n, np.inf))
     tree = make_tree(x)
+    points, leaves = x[tree.order], tree.begin.size - tree.begin.size // 2
     found = NearRows(np.full((n, wide), -1, dtype=np.int64), np.full((n, wide), np.inf), np.zeros(n))
     if budget is None:
-        nearest_rows(x, tree, 0, n, visits, found)
+        nearest_rows(points, tree, 0, leaves, visits, found)
         return found
 
-    def portion(begin: int) -> None:
+    def portion(first: int) -> None:
         if not budget.exhausted:
-            nearest_rows(x, tree, begin, min(begin + _AT_A_TIME, n), visits, found)
+            nearest_rows(points, tree, first, min(first + _AT_A_TIME, leaves), visits, found)
 
-    in_parallel(portion, range(0, n, _AT_A_TIME), budget)
+    in_parallel(portion, range(0, leaves, _AT_A_TIME), budget)
     return found

@@ -1,7 +1,7 @@
 """The search for groups of least squared error: starts, then annealing, region by region.
 
-Small tables are one region. Larger ones are split by a tree into regions that are solved side by side; further rounds
-take other regions, made of the groups found so far, so that no border stays.
+Small tables are one region. Larger ones start from MDAV by a tree, of all rows, and are annealed in regions of whole
+groups, side by side; a further round takes other regions, so that no border stays.
 """
 
 from __future__ import annotations
@@ -19,9 +19,18 @@ from discreet.solve.kernels.requirements import Requirement
 from discreet.solve.microaggregation.kernels.anneal import anneal_groups
 from discreet.solve.microaggregation.kernels.groups import RowGroups, RowSpace
 from discreet.solve.microaggregation.kernels.starts import cut_order, mdav_groups
+from discreet.solve.microaggregation.kernels.tree import NearRows, outside_in_groups
 from discreet.solve.microaggregation.rows import find_near, group_errors, make_tree
 
-__all__ = ["AnnealingPlan", "RowProblem", "improve_groups", "start_groups", "univariate_groups"]
+__all__ = [
+    "AnnealingPlan",
+    "RowProblem",
+    "improve_groups",
+    "near_rows",
+    "start_groups",
+    "tree_groups",
+    "univariate_groups",
+]
 
 _GAMMAS = (0.0, 0.2, 1.1)
 """How readily V-MDAV extends groups: not at all, which is MDAV; for scattered rows; and for clusters."""
@@ -43,6 +52,7 @@ class AnnealingPlan:
     rounds: int
     steps: int
     near: int
+    """The rows near each that steps draw from."""
     hot: float
     """The first temperature, in relation to what a row costs at the start."""
 
@@ -55,11 +65,18 @@ class AnnealingPlan:
             return cls(
                 _ONE_REGION, 1, int(factor * np.clip(_STEPS // n, 800, 6000)), near, 6.0 if effort == "high" else 2.0
             )
+        most = max(_PAIRS // n, 12)
         if n <= _LARGE:
-            return cls(max(2048, 16 * k), 2, int(factor * 1000), near, 0.7)
-        return cls(max(512, 16 * k), 2, int(factor * 100), max(12, 2 * k), 0.15)
+            return cls(max(2048, 16 * k), 2, int(factor * 1000), min(near, most), 0.7)
+        return cls(max(2048, 16 * k), 2, int(factor * 100), min(max(12, 2 * k), most), 0.3)
 
 
+_VISITS = 1600
+"""Leaves of a tree that are searched for the rows near one leaf, times coordinates, at most; in a region ..."""
+_EVERY_LEAF = 1 << 62
+"""... any number."""
+_PAIRS = 24_000_000
+"""Pairs of near rows in all, at most, unless a row has less than 12; they take 16 bytes each."""
 _ONE_REGION = 4096
 """So many rows are one region."""
 _STEPS = 4_000_000
@@ -82,21 +99,22 @@ def _cut(x: Floats, order: Ints, k: int) -> Ints:
 
 
 def start_groups(x: Floats, k: int, plan: AnnealingPlan, budget: Budget) -> Ints:
-    """Return groups of k to 2k - 1 rows: in each region the best of MDAV, V-MDAV and the cut of an order.
+    """Return groups of k to 2k - 1 rows: the best of MDAV, V-MDAV and the cut of an order, or MDAV by a tree.
 
     If the time is over, rows are cut in the order of the tree.
     """
-    tree = make_tree(x, max(plan.region, 4 * k))
-    leaves = range(tree.begin.size // 2, tree.begin.size)
+    if x.shape[0] <= plan.region:
+        return _start(x, k, plan, quick=budget.exhausted)
+    if budget.exhausted:
+        return _cut(x, make_tree(x, k).order, k)
+    return tree_groups(x, k)
 
-    def start(leaf: int) -> Ints:
-        rows = np.sort(tree.order[tree.begin[leaf] : tree.end[leaf]])
-        return _start(np.ascontiguousarray(x[rows]), k, plan, quick=budget.exhausted)
 
-    group, used = np.zeros(x.shape[0], dtype=np.int64), 0
-    for leaf, found in zip(leaves, in_parallel(start, leaves, budget), strict=True):
-        group[np.sort(tree.order[tree.begin[leaf] : tree.end[leaf]])] = found + used
-        used += int(found.max(initial=-1)) + 1
+def tree_groups(x: Floats, k: int) -> Ints:
+    """Return groups as MDAV makes them, by a tree."""
+    tree, group = make_tree(x), np.zeros(x.shape[0], dtype=np.int64)
+    far = np.argsort(-(x**2).sum(axis=1), kind="stable")
+    outside_in_groups(x[tree.order], tree, far, k, _VISITS // x.shape[1] + 1, group)
     return group
 
 
@@ -119,7 +137,12 @@ class RowProblem:
     requirement: Requirement
 
 
-def improve_groups(problem: RowProblem, group: Ints, plan: AnnealingPlan, budget: Budget) -> Ints:
+def near_rows(x: Floats, plan: AnnealingPlan, budget: Budget) -> NearRows:
+    """Return the rows near each that annealing may draw; none of rows that were not searched when the time was over."""
+    return find_near(x, plan.near, budget, _EVERY_LEAF if x.shape[0] <= plan.region else _VISITS // x.shape[1] + 1)
+
+
+def improve_groups(problem: RowProblem, group: Ints, plan: AnnealingPlan, budget: Budget, near: NearRows) -> Ints:
     """Return groups with no greater squared error that satisfy the requirement, as the groups given do."""
     random = budget.random()
     for number in range(plan.rounds):
@@ -127,14 +150,15 @@ def improve_groups(problem: RowProblem, group: Ints, plan: AnnealingPlan, budget
             break
         state = np.array([random.getrandbits(63) | 1], dtype=np.uint64)
         regions = _regions(problem.x, group, plan, 0.0 if number == 0 else _JITTER, state)
+        places = _Places.make(regions, near.row)
         seeds = [random.getrandbits(63) | 1 for _ in regions]
-        work = partial(_improve_region, problem, group, replace(plan, hot=plan.hot / (1 + 2 * number)), budget)
+        colder = replace(plan, hot=plan.hot / (1 + 2 * number))
+        work = partial(_improve_region, problem, group, places, colder, budget)
         found = in_parallel(work, list(zip(regions, seeds, strict=True)), budget)
         group, used = np.zeros_like(group), 0
         for rows, part in zip(regions, found, strict=True):
-            numbers = np.unique(part, return_inverse=True)[1].reshape(-1)
-            group[rows] = numbers + used
-            used += int(numbers.max(initial=-1)) + 1
+            group[rows] = part + used
+            used += int(part.max(initial=-1)) + 1
     return group
 
 
@@ -155,21 +179,49 @@ def _regions(x: Floats, group: Ints, plan: AnnealingPlan, jitter: float, state: 
     return [rows for rows in np.split(order, ends) if rows.size]
 
 
+@dataclass(frozen=True, eq=False)
+class _Places:
+    """Where each row is: the number of its region, and its place there; and the rows near it."""
+
+    region: Ints
+    place: Ints
+    near: Ints
+
+    @classmethod
+    def make(cls, regions: list[Ints], near: Ints) -> _Places:
+        """Return the places of all rows."""
+        region, place = np.zeros(near.shape[0], dtype=np.int64), np.zeros(near.shape[0], dtype=np.int64)
+        for number, rows in enumerate(regions):
+            region[rows], place[rows] = number, np.arange(rows.size)
+        return cls(region, place, near)
+
+    def near_inside(self, rows: Ints) -> Ints:
+        """Return the rows near each row of a region by their places in it; instead of rows outside the row itself."""
+        near = self.near[rows]
+        inside = (near >= 0) & (self.region[near] == self.region[rows[0]])
+        return np.where(inside, self.place[near], np.arange(rows.size)[:, np.newaxis])
+
+
 def _improve_region(
-    problem: RowProblem, group: Ints, plan: AnnealingPlan, budget: Budget, region: tuple[Ints, int]
+    problem: RowProblem, group: Ints, places: _Places, plan: AnnealingPlan, budget: Budget, region: tuple[Ints, int]
 ) -> Ints:
     """Return new groups of the rows of a region, annealed from a seed, or those they have if these are better."""
     rows, seed = region
     n, requirement = rows.size, problem.requirement
-    x, before = np.ascontiguousarray(problem.x[rows]), np.unique(group[rows], return_inverse=True)[1].reshape(-1)
+    x, before = np.ascontiguousarray(problem.x[rows]), _numbered(group[rows])
     one = np.ones(n, dtype=np.int64)
     error = float(group_errors(x, before, one).sum())
     if budget.exhausted or n < 2 * requirement.smallest or error <= 0.0:
         return before
-    space = RowSpace(x, (x**2).sum(axis=1), find_near(x, plan.near).row, problem.point[rows])
+    space = RowSpace(x, (x**2).sum(axis=1), places.near_inside(rows), problem.point[rows])
     groups = _row_groups(x, before, requirement)
     _anneal(space, groups, requirement, replace(plan, hot=plan.hot * error / n), seed, budget)
-    return groups.group if float(group_errors(x, groups.group, one).sum()) < error else before
+    return _numbered(groups.group) if float(group_errors(x, groups.group, one).sum()) < error else before
+
+
+def _numbered(group: Ints) -> Ints:
+    """Number groups without gaps."""
+    return np.unique(group, return_inverse=True)[1].reshape(-1)
 
 
 def _anneal(

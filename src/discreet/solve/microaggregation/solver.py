@@ -24,12 +24,15 @@ from discreet.solve.local.solver import Effort, LocalSearchSolver
 from discreet.solve.local.task import LocalGrouping, LocalTask, make_task
 from discreet.solve.microaggregation.bounds import BOUND, few_rows, squared_error_bound
 from discreet.solve.microaggregation.bounds import compile_ahead as compile_bound
+from discreet.solve.microaggregation.kernels.tree import NearRows
 from discreet.solve.microaggregation.rows import coordinates, group_errors
 from discreet.solve.microaggregation.search import (
     AnnealingPlan,
     RowProblem,
     improve_groups,
+    near_rows,
     start_groups,
+    tree_groups,
     univariate_groups,
 )
 
@@ -46,10 +49,10 @@ _HEAVY = 4
 class MicroaggregationSolver(LocalSolver):
     """Puts rows into groups of least squared error, for the cost SSE.
 
-    It starts from MDAV, V-MDAV and the best cut of a space-filling order, and anneals moves and swaps between near
-    rows; groups are dissolved and made anew on the way. For a single number and k alone, the cut of its order is
-    optimal, and proven to be. Where other models matter, the groups to start from are those of the solver ``local``,
-    and every change keeps to the models. Rows are suppressed only if the models leave no choice.
+    It starts from MDAV, V-MDAV and the best cut of a space-filling order, of many rows from MDAV by a tree, and anneals
+    moves and swaps between near rows; groups are dissolved and made anew on the way. For a single number and k alone,
+    the cut of its order is optimal, and proven to be. Where other models matter, the groups to start from are those of
+    the solver ``local``, and every change keeps to the models. Rows are suppressed only if the models leave no choice.
 
     ``effort`` says how much work goes into each row: ``low``, ``default`` or ``high``. ``bound`` is ``prices``, tight;
     ``nearest``, quick and loose, or ``none``.
@@ -96,7 +99,8 @@ class MicroaggregationSolver(LocalSolver):
             load_kernels(LocalSearchSolver)
             _load()
         task = make_task(replace(problem, cost=Loss(weights=cost.weights)))
-        found = _Search(self.effort, cost)._groups_of(task, budget)
+        search = _Search(self.effort, cost)
+        found = search._groups_of(task, budget)
         if isinstance(found, Solution):
             if found.groups is None:
                 return found
@@ -106,7 +110,7 @@ class MicroaggregationSolver(LocalSolver):
         if progress is not None:
             progress(trace[-1])
         try:
-            bound = self._lower_bound(problem, cost, priced.cost, budget)
+            bound = self._lower_bound(problem, cost, priced.cost, budget, search.near.get(id(problem.table)))
         except KeyboardInterrupt:  # the groups are found, and worth releasing without a bound
             budget.stop.set()
             bound = 0.0
@@ -119,7 +123,9 @@ class MicroaggregationSolver(LocalSolver):
         """Return groups by unweighted squared error."""
         return _Search(self.effort).groups(task, requirement, budget)
 
-    def _lower_bound(self, problem: Problem, cost: SquaredError, found: float, budget: Budget) -> float:
+    def _lower_bound(
+        self, problem: Problem, cost: SquaredError, found: float, budget: Budget, near: NearRows | None
+    ) -> float:
         """Return a lower bound; that of a search that is exact is the cost it found."""
         k = max(problem.smallest_class, 1)
         x = coordinates(problem.table, cost)
@@ -129,7 +135,7 @@ class MicroaggregationSolver(LocalSolver):
         if self.bound in (None, "none"):
             return 0.0
         left = Budget(_SECONDS, stop=budget.stop, threads=budget.threads) if budget.exhausted else budget
-        return squared_error_bound(problem, cost, k, left, tight=self.bound == "prices")
+        return squared_error_bound(problem, cost, k, left, tight=self.bound == "prices", near=near)
 
 
 def squared_error_of(table: CountTable, cost: SquaredError, grouping: LocalGrouping) -> float:
@@ -146,6 +152,8 @@ class _Search(LocalSearchSolver):
     """Local recoding by squared error: what models force is done as in ``local``, the groups are found here."""
 
     cost: SquaredError = field(default_factory=SquaredError)
+    near: dict[int, NearRows] = field(default_factory=dict, compare=False)
+    """The nearest rows of each, by the identity of the table, if all rows differ: the bound needs those of points."""
 
     def groups(self, task: LocalTask, requirement: Requirement, budget: Budget) -> LocalGrouping:
         """Return groups; after Ctrl-C with what is found by then."""
@@ -165,7 +173,7 @@ class _Search(LocalSearchSolver):
             searched, fixed = _without_heavy(table.weights, k)
             point = np.repeat(np.arange(table.tuples), searched)
             rows = np.ascontiguousarray(x[point])
-            group = self._by_size(rows, point, requirement._replace(smallest=k), budget)
+            group = self._by_size(table, point, rows, requirement._replace(smallest=k), budget)
             return _as_grouping(point, group, fixed)
         start = LocalSearchSolver(effort="low" if self.effort == "low" else "default").groups(task, requirement, budget)
         kept = np.flatnonzero(start.group >= 0)
@@ -173,7 +181,7 @@ class _Search(LocalSearchSolver):
         group = np.repeat(start.group[kept], start.count[kept]).astype(np.int64)
         rows = np.ascontiguousarray(x[point])
         plan = AnnealingPlan.make(point.size, k, self.effort)
-        group = improve_groups(RowProblem(rows, point, requirement), group, plan, budget)
+        group = improve_groups(RowProblem(rows, point, requirement), group, plan, budget, near_rows(rows, plan, budget))
         fixed = np.zeros(table.tuples, dtype=np.int64)
         np.add.at(fixed, start.tuple[start.group < 0], start.count[start.group < 0])
         found = _as_grouping(point, group, np.zeros_like(fixed))
@@ -184,14 +192,18 @@ class _Search(LocalSearchSolver):
             np.concatenate([found.count, fixed[gone]]),
         )
 
-    def _by_size(self, x: Floats, point: Ints, requirement: Requirement, budget: Budget) -> Ints:
+    def _by_size(self, table: CountTable, point: Ints, x: Floats, requirement: Requirement, budget: Budget) -> Ints:
         k = requirement.smallest
         if k == 1:
             return np.arange(point.size)
         if x.shape[1] == 1:
             return univariate_groups(x, k)
         plan = AnnealingPlan.make(point.size, k, self.effort)
-        return improve_groups(RowProblem(x, point, requirement), start_groups(x, k, plan, budget), plan, budget)
+        group = start_groups(x, k, plan, budget)
+        near = near_rows(x, plan, budget)
+        if bool((table.weights == 1).all()) and not budget.exhausted:  # each row is another point
+            self.near[id(table)] = near
+        return improve_groups(RowProblem(x, point, requirement), group, plan, budget, near)
 
 
 def _without_heavy(weights: IntArray, k: int) -> tuple[Ints, Ints]:
@@ -237,5 +249,6 @@ def _solve_few_rows() -> None:
     over.stop.set()
     for problem in few_rows():
         task, requirement = make_task(replace(problem, cost=Loss())), make_requirement(problem)
+        tree_groups(coordinates(problem.table, SquaredError()), 2)
         for budget in (Budget(seed=1), over):
             _Search("low").groups(task, requirement, budget)

@@ -17,6 +17,8 @@ function suitable(type) {
 
 const FIRST = { auto: "auto", flat: "flat", dates: "dates(month, year, decade)", intervals: "intervals(5, 10, 20)", ranges: "ranges([0, 18, 65])", mask: "mask", groups: "groups({First: [a, b], Second: [c, d]})", ordered: "ordered([low, middle, high])" };
 const FREE = ["intervals", "ranges", "mask", "groups", "ordered", "dates"];
+/** Rules of any type start from an example with numbers; of dates from one with dates. */
+const FIRST_OF_DATES = { ranges: "ranges([1950-01-01, 1980-01-01])", top: "top(2010-01-01)", bottom: "bottom(1940-01-01)" };
 const UNITS = ["week", "month", "quarter", "year", "decade"];
 
 /** Rules that have no field of their own here: those that were added to the vocabulary, if they suit the type. */
@@ -26,7 +28,7 @@ export function Builders({ column, form, edited, onBuild }) {
   const { about } = useApp();
   const offered = [...suitable(column.type), ...added(about.vocabulary.builders, column.type)];
   const known = new Map(about.vocabulary.builders.map((each) => [each.name, each]));
-  const firstForm = (each) => FIRST[each] || known.get(each)?.example || each;
+  const firstForm = (each) => (column.type === "date" && FIRST_OF_DATES[each]) || FIRST[each] || known.get(each)?.example || each;
   const current = edited ? "own" : form ? readForm(form).name : "auto";
   const [name, setName] = useState(current);
   const [text, setText] = useState(form || "auto");

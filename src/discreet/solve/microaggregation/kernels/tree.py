@@ -10,7 +10,7 @@ from discreet.solve.kernels.arrays import Floats, Ints
 from discreet.solve.kernels.jit import inner_kernel, kernel
 from discreet.solve.kernels.random import RandomState, random_bits
 
-__all__ = ["NearRows", "RowTree", "fill_tree", "nearest_rows"]
+__all__ = ["NearRows", "RowTree", "fill_tree", "nearest_rows", "outside_in_groups"]
 
 
 class RowTree(NamedTuple):
@@ -110,72 +110,196 @@ class NearRows(NamedTuple):
 
 
 @kernel
-def nearest_rows(x: Floats, tree: RowTree, begin: int, end: int, visits: int, found: NearRows) -> None:  # found OUT
-    """Find the nearest other rows of the rows at ``order[begin:end]``, in at most so many leaves of the tree.
+def nearest_rows(
+    points: Floats, tree: RowTree, first: int, last: int, visits: int, found: NearRows
+) -> None:  # found OUT
+    """Find the nearest other rows of the rows in leaves ``first`` to ``last`` - 1, in at most so many leaves for each.
 
-    The tree is searched depth first, the nearer child first; a node whose box is not nearer than the farthest row
-    found is left out. A search that ends early lists rows that are near, and the least distance of a box it did not
-    look into is how far the others are away.
+    ``points`` has the coordinates in the order of the tree, so that a leaf is read in one run. The rows of a leaf are
+    searched together: their own leaf, then its sibling, that of its parent and so on, depth first. A node whose box is
+    not nearer than the farthest row found is left out. A search that ends early lists rows that are near, and the least
+    distance of a box it did not look into is how far the others are away.
     """
-    wanted, m, inner = found.row.shape[1], x.shape[1], tree.begin.size // 2
-    stack, least = np.zeros(128, dtype=np.int64), np.zeros(128)
-    for position in range(begin, end):
-        row = tree.order[position]
-        near, away, visited = found.row[row], found.away[row], 0
-        beyond = np.inf
-        for r in range(wanted):
-            near[r], away[r] = -1, np.inf
-        depth = 1
-        stack[0], least[0] = 0, 0.0
+    inner, wide = tree.begin.size // 2, found.row.shape[1]
+    stack = np.zeros(128, dtype=np.int64)
+    for leaf in range(first + inner, last + inner):
+        if tree.begin[leaf] == tree.end[leaf]:
+            continue
+        for position in range(tree.begin[leaf], tree.end[leaf]):
+            row = tree.order[position]
+            found.beyond[row] = np.inf
+            for r in range(wide):
+                found.row[row, r], found.away[row, r] = -1, np.inf
+        farthest, visited = _scan_leaf(points, tree, leaf, leaf, found), 1
+        depth = _push_siblings(leaf, stack)
         while depth:
             depth -= 1
             v = stack[depth]
-            if least[depth] >= away[wanted - 1]:
+            if _between(tree, leaf, v) >= farthest or not _reaches(points, tree, leaf, v, found):
                 continue
-            if visited == visits:
-                beyond = min(beyond, least[depth])
-                continue
-            if v >= inner:
+            if visited >= visits:
+                for position in range(tree.begin[leaf], tree.end[leaf]):
+                    row = tree.order[position]
+                    found.beyond[row] = min(found.beyond[row], box_distance(points, position, tree, v))
+            elif v >= inner:
+                farthest = _scan_leaf(points, tree, leaf, v, found)
                 visited += 1
-                for other in range(tree.begin[v], tree.end[v]):
-                    candidate = tree.order[other]
-                    if candidate == row:
-                        continue
-                    most = away[wanted - 1]
-                    distance = 0.0
-                    for i in range(m):
-                        distance += (x[row, i] - x[candidate, i]) ** 2
-                        if distance >= most:
-                            break
-                    if distance < most:
-                        _insert(near, away, candidate, distance)
-                continue
-            one, two = 2 * v + 1, 2 * v + 2
-            to_one, to_two = _box_distance(x, tree, row, one), _box_distance(x, tree, row, two)
-            if to_one < to_two:
-                one, two, to_one, to_two = two, one, to_two, to_one
-            stack[depth], least[depth] = one, to_one
-            stack[depth + 1], least[depth + 1] = two, to_two
-            depth += 2
-        found.beyond[row] = min(beyond, away[wanted - 1])
+            else:
+                one, two = _between(tree, leaf, 2 * v + 1), _between(tree, leaf, 2 * v + 2)
+                depth = _push_children(v, one <= two, stack, depth)
+        for position in range(tree.begin[leaf], tree.end[leaf]):
+            row = tree.order[position]
+            found.beyond[row] = min(found.beyond[row], found.away[row, wide - 1])
 
 
 @inner_kernel
-def _box_distance(x: Floats, tree: RowTree, row: int, v: int) -> float:
-    """The squared distance of a row from the box of a node; infinite if the node is empty."""
+def _reaches(points: Floats, tree: RowTree, leaf: int, v: int, found: NearRows) -> bool:
+    """Whether the box of a node is nearer to any row of a leaf than the last row found for it."""
+    last = found.away.shape[1] - 1
+    for position in range(tree.begin[leaf], tree.end[leaf]):
+        if box_distance(points, position, tree, v) < found.away[tree.order[position], last]:
+            return True
+    return False
+
+
+@inner_kernel
+def _scan_leaf(points: Floats, tree: RowTree, leaf: int, v: int, found: NearRows) -> float:  # found OUT
+    """Compare the rows of a leaf with those of leaf v; return the greatest distance of a last row found."""
+    wide, m, most = found.row.shape[1], points.shape[1], 0.0
+    for position in range(tree.begin[leaf], tree.end[leaf]):
+        near, away = found.row[tree.order[position]], found.away[tree.order[position]]
+        if box_distance(points, position, tree, v) < away[wide - 1]:
+            for other in range(tree.begin[v], tree.end[v]):
+                distance = 0.0
+                for i in range(m):
+                    distance += (points[position, i] - points[other, i]) ** 2
+                if distance < away[wide - 1] and other != position:
+                    insert_row(near, away, tree.order[other], distance)
+        most = max(most, away[wide - 1])
+    return most
+
+
+@inner_kernel
+def _push_siblings(leaf: int, stack: Ints) -> int:  # stack OUT
+    """Put the siblings of a leaf and of its ancestors on an empty stack, that of the leaf on top; return its height."""
+    levels, v = 0, leaf
+    while v > 0:
+        levels += 1
+        v = (v - 1) // 2
+    v = leaf
+    for level in range(levels):
+        stack[levels - 1 - level] = v + 1 if v % 2 == 1 else v - 1
+        v = (v - 1) // 2
+    return levels
+
+
+@inner_kernel
+def _push_children(v: int, left: bool, stack: Ints, depth: int) -> int:  # stack OUT
+    """Put the children of a node on the stack, the left one on top if it is to be the first; return its height."""
+    stack[depth], stack[depth + 1] = (2 * v + 2, 2 * v + 1) if left else (2 * v + 1, 2 * v + 2)
+    return depth + 2
+
+
+@inner_kernel
+def _between(tree: RowTree, u: int, v: int) -> float:
+    """The squared distance between the boxes of two nodes; infinite if one of them is empty."""
     distance = 0.0
-    for i in range(x.shape[1]):
-        below, above = tree.low[v, i] - x[row, i], x[row, i] - tree.high[v, i]
-        outside = max(below, above, 0.0)
+    for i in range(tree.low.shape[1]):
+        outside = max(tree.low[u, i] - tree.high[v, i], tree.low[v, i] - tree.high[u, i], 0.0)
         distance += outside * outside
     return distance
 
 
 @inner_kernel
-def _insert(near: Ints, away: Floats, candidate: int, distance: float) -> None:  # near, away OUT
+def box_distance(points: Floats, position: int, tree: RowTree, v: int) -> float:
+    """The squared distance of a point from the box of a node; infinite if the node is empty."""
+    distance = 0.0
+    for i in range(points.shape[1]):
+        outside = max(tree.low[v, i] - points[position, i], points[position, i] - tree.high[v, i], 0.0)
+        distance += outside * outside
+    return distance
+
+
+@inner_kernel
+def insert_row(near: Ints, away: Floats, candidate: int, distance: float) -> None:  # near, away OUT
     """Insert a row into a list sorted by distance; the last one falls out."""
     r = near.size - 1
     while r > 0 and away[r - 1] > distance:
         near[r], away[r] = near[r - 1], away[r - 1]
         r -= 1
     near[r], away[r] = candidate, distance
+
+
+@kernel
+def outside_in_groups(points: Floats, tree: RowTree, far: Ints, k: int, visits: int, group: Ints) -> int:
+    # points, tree, group OUT
+    """Group rows as MDAV does, by a tree: the row farthest out that is left, and the k - 1 nearest that are left.
+
+    The rows come in the order ``far``, of their distance from the mean of all rows, not of those that are left (Laszlo
+    and Mukherjee 2005). Rows that have a group leave the tree: ``left[v]`` are the rows of node v that are left, in a
+    leaf the first ones. So a group takes O(log n) or so; after so many leaves the nearest rows found will do. The last
+    group has k to 2k - 1 rows. Return the number of groups.
+    """
+    n, m, inner = far.size, points.shape[1], tree.begin.size // 2
+    left, leaf_of, place = tree.end - tree.begin, np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
+    for v in range(inner, tree.begin.size):
+        for position in range(tree.begin[v], tree.end[v]):
+            leaf_of[tree.order[position]], place[tree.order[position]] = v, position
+    near, away = np.zeros(k, dtype=np.int64), np.zeros(k)
+    stack = np.zeros(128, dtype=np.int64)
+    group[:] = -1
+    groups, count = 0, n
+    for index in range(n):
+        seed = far[index]
+        if group[seed] >= 0:
+            continue
+        if count < 2 * k:
+            group[seed] = groups
+            continue
+        away[:] = np.inf
+        near[0], away[0] = seed, -1.0  # whatever equals it
+        depth, visited = _push_siblings(leaf_of[seed], stack), 0
+        stack[depth] = leaf_of[seed]
+        depth += 1
+        while depth:
+            depth -= 1
+            v = stack[depth]
+            if left[v] == 0 or (visited >= visits and away[k - 1] < np.inf):
+                continue
+            if box_distance(points, place[seed], tree, v) >= away[k - 1]:
+                continue
+            if v < inner:
+                one = box_distance(points, place[seed], tree, 2 * v + 1)
+                two = box_distance(points, place[seed], tree, 2 * v + 2)
+                depth = _push_children(v, one <= two, stack, depth)
+                continue
+            visited += 1
+            for other in range(tree.begin[v], tree.begin[v] + left[v]):
+                distance = 0.0
+                for i in range(m):
+                    distance += (points[place[seed], i] - points[other, i]) ** 2
+                if distance < away[k - 1] and other != place[seed]:
+                    insert_row(near, away, tree.order[other], distance)
+        for r in range(k):
+            group[near[r]] = groups
+            _leave(points, tree, leaf_of[near[r]], near[r], left, place)
+        groups += 1
+        count -= k
+    return groups + 1
+
+
+@inner_kernel
+def _leave(points: Floats, tree: RowTree, leaf: int, row: int, left: Ints, place: Ints) -> None:
+    # points, tree, left, place OUT
+    """Take a row out of its leaf: the last one that is left there changes places with it."""
+    here, last = place[row], tree.begin[leaf] + left[leaf] - 1
+    other = tree.order[last]
+    tree.order[here], tree.order[last] = other, row
+    place[other], place[row] = here, last
+    for i in range(points.shape[1]):
+        points[here, i], points[last, i] = points[last, i], points[here, i]
+    v = leaf
+    while v > 0:
+        left[v] -= 1
+        v = (v - 1) // 2
+    left[0] -= 1
