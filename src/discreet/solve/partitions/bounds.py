@@ -72,7 +72,7 @@ _REACH = (0.02, 1.0)
 """What share of the gap a change of prices aims at, at least and at most."""
 _MOST_PAIRS, _MOST_STEPS = 2e8, 3e8
 """Mates are not looked for with more pairs of cells, or if the walks take scarce cells in and out more often."""
-_WORTH, _LAST = 0.06, 8
+_WORTH, _LAST = 0.2, 8
 """Mates are looked for in large nodes while they close at least this share of the gap, on average over so many."""
 _CLASSES = 1 << 16
 """So many classes are evaluated at once."""
