@@ -68,6 +68,8 @@ _WORTH_MERGING = 2
 """Cells of one group and piece are merged if that leaves fewer by this factor."""
 _FIRST_ROUNDS, _ROUNDS = 60, 6
 """How many times the prices of scarce cells are changed at the first node, and at others."""
+_REACH = (0.02, 1.0)
+"""What share of the gap a change of prices aims at, at least and at most."""
 _MOST_PAIRS, _MOST_STEPS = 2e8, 3e8
 """Mates are not looked for with more pairs of cells, or if the walks take scarce cells in and out more often."""
 _WORTH, _LAST = 0.2, 8
@@ -143,6 +145,10 @@ class PartitionBounds:
         """(attribute, tuple) in what proportion attributes share the slack of each tuple."""
         self.prices = np.zeros(tuples)
         """(tuple,) the price of each tuple where it was scarce last; see :mod:`discreet.solve.partitions.mates`."""
+        self.watched = np.zeros(tuples, dtype=np.bool_)
+        """(tuple,) whether a node has given it a price: in large nodes only these are scarce."""
+        self.reach = 0.1
+        """What share of the gap the next change of prices aims at; nodes learn it from those before."""
         self.gain = 1.0
         """What share of the gap mates closed at the last large nodes, on average."""
 
@@ -222,16 +228,22 @@ class PartitionBounds:
         extra = [np.maximum(joined - own.least, 0.0) for _, own in each if (joined := own.joined()) is not None]
         if len(extra) < len(each):
             return None
+        cell = np.arange(self.prices.size) if cells.numbers is None else cells.numbers
+        first = not self.watched.any()
+        if large and not first:
+            cells.scarce = cells.scarce & (np.bincount(cell, weights=self.watched, minlength=cells.count) > 0)
+            if not cells.scarce.any():
+                return None
         needs = cells.needs([a for a, _ in each], extra)
-        scarce = needs.numbers if cells.numbers is None else needs.numbers[cells.numbers]
-        inside = np.flatnonzero(scarce >= 0)
-        scarce, rows = scarce[inside], self.columns[0][inside]
-        start = np.zeros(needs.need.size)
-        np.add.at(start, scarce, self.prices[inside])
+        start = np.bincount(cell, weights=self.prices, minlength=cells.count)[cells.scarce].astype(np.float64)
         prices = MatePrices(needs, total, enough, large)
-        rounds = _ROUNDS if self.prices.any() else _FIRST_ROUNDS
-        bound, priced, price = prices.raised(start, rounds, self.interrupted)
-        self.prices[inside] = (price / (self.smallest - needs.need))[scarce] * rows
+        rounds = _FIRST_ROUNDS if first else _ROUNDS
+        bound, priced, price, self.reach = prices.raised(start, rounds, self.reach, self.interrupted)
+        self.reach = min(max(self.reach, _REACH[0]), _REACH[1])
+        inside = cells.scarce[cell]
+        per_row = price / (self.smallest - needs.need)
+        self.prices[inside] = per_row[needs.numbers[cell[inside]]] * self.columns[0][inside]
+        self.watched |= self.prices > 0
         if large:
             self.gain += (max(min(bound, enough) - total, 0.0) / (enough - total) - self.gain) / _LAST
         by_attribute: list[PricedPartitions | None] = [None] * len(cells.node)

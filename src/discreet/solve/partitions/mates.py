@@ -34,8 +34,10 @@ HASTY_PAIRS = 500_000
 _HASTE = 0.25
 """Then, cells are listed together under an attribute if no later one costs more than this many times as much."""
 _ROUNDING = 1e-12
-_LESS = 0.6
-"""Steps are a share of Polyak's, multiplied by this whenever the bound does not rise."""
+_LESS, _MORE, _MISSES = 0.66, 1.3, 2
+"""Steps get shorter if the bound does not rise so often in a row, and longer if it still rises at their end."""
+_FRESH = 0.1
+"""The share of the last slope in the direction of the next step."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,27 +120,51 @@ class MatePrices:
         return found
 
     def raised(
-        self, price: Floats, rounds: int, interrupted: Callable[[], bool]
-    ) -> tuple[float, list[PricedPartitions], Floats]:
-        """Return the highest bound found from these prices on, its prices of blocks and of scarce cells."""
-        most, step = self.needs.most, 1.0
-        price = np.minimum(price, most)
-        best, best_priced, best_price = -np.inf, list[PricedPartitions](), price
+        self, price: Floats, rounds: int, reach: float, interrupted: Callable[[], bool]
+    ) -> tuple[float, list[PricedPartitions], Floats, float]:
+        """Return the highest bound found from these prices on, its prices of blocks and scarce cells, and the reach.
+
+        The volume algorithm (Barahona and Anbil, 2000): each step starts at the best prices so far, in a direction that
+        averages the slopes seen, since single slopes point to and fro between a few partitions. ``reach`` is the share
+        of the gap to ``enough`` that a step aims at; it grows and shrinks with success.
+        """
+        best_price = np.minimum(price, self.needs.most)
+        best, best_priced = self._bound(best_price)
+        slope = average = self._slope(best_priced) if best < np.inf else np.zeros(0)
+        missed = 0
         for _ in range(rounds):
+            if best >= self.enough or interrupted():
+                break
+            direction = self._inward(average, best_price)
+            if not direction.any():
+                average, direction = slope, self._inward(slope, best_price)
+                reach *= _LESS
+                if not direction.any():
+                    break
+            length = reach * (self.enough - best) / float(direction @ direction)
+            price = np.clip(best_price + length * direction, 0.0, self.needs.most)
             total, priced = self._bound(price)
+            if total == np.inf:
+                return total, priced, price, reach
+            here = self._slope(priced)
             if total > best:
-                best, best_priced, best_price = total, priced, price
+                if float(direction @ here) >= 0:
+                    reach *= _MORE
+                best, best_priced, best_price, slope, missed = total, priced, price, here, 0
             else:
-                step *= _LESS
-            if total >= self.enough or interrupted():
-                break
-            slope = 1.0 - self._brought(priced)
-            slope[((price <= 0) & (slope < 0)) | ((price >= most) & (slope > 0))] = 0.0
-            length = float(slope @ slope)
-            if not length:
-                break
-            price = np.clip(price + step * (self.enough - total) / length * slope, 0.0, most)
-        return best, best_priced, best_price
+                missed += 1
+                if missed == _MISSES:
+                    reach, missed = reach * _LESS, 0
+            average = _FRESH * here + (1 - _FRESH) * average
+        return best, best_priced, best_price, reach
+
+    def _slope(self, priced: Sequence[PricedPartitions]) -> Floats:
+        """Return by how much the bound rises with each price: the share of the need that is not brought."""
+        return 1.0 - self._brought(priced)
+
+    def _inward(self, slope: Floats, price: Floats) -> Floats:
+        """Return a slope without what leads out of the possible prices."""
+        return np.where(((price <= 0) & (slope < 0)) | ((price >= self.needs.most) & (slope > 0)), 0.0, slope)
 
     def _bound(self, price: Floats) -> tuple[float, list[PricedPartitions]]:
         """Return the bound with these prices, and the attributes priced; infinite if it is at least ``enough``."""

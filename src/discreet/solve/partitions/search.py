@@ -46,7 +46,9 @@ _SHORT_DIVE = 1
 _RARELY = 16
 """Then, the cheapest partitions of one node in so many are tried as an incumbent."""
 _ANNEALED = ((200, 12_000), (1000, 100_000))
-"""After how many nodes the incumbent is annealed, with how many evaluations in each run."""
+"""After how many nodes the incumbent is annealed, with how many evaluations in each run..."""
+_TUPLES = 5000
+"""... and after fewer, in proportion, with more tuples than this: nodes take longer then."""
 _WAITING = 30_000
 """With more nodes waiting, dives go on until their part of the space is done, to save memory."""
 _ROUNDS = 4
@@ -238,7 +240,8 @@ class PartitionSearch:
 
     def _anneal_in_time(self) -> None:
         """Anneal the incumbent if the search has come so far."""
-        if self.annealed < len(_ANNEALED) and self.counts[_EXAMINED] > _ANNEALED[self.annealed][0]:
+        work = self.counts[_EXAMINED] * max(1.0, self.problem.table.tuples / _TUPLES)
+        if self.annealed < len(_ANNEALED) and work > _ANNEALED[self.annealed][0]:
             self.annealed += 1
             self.anneal(_ANNEALED[self.annealed - 1][1])
 
