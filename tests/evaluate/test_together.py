@@ -196,6 +196,13 @@ def test_frequencies_with_a_local_release() -> None:
         )
 
 
+@pytest.mark.parametrize("promise", ["k(2, any=1)", "k(2, on=[age])", "k(2, unknown=matches)", "k(2, profile=true)"])
+def test_promises_about_something_else_than_classes(promise: str) -> None:
+    people = pl.DataFrame({"age": [1, 1, 2, 2], "town": ["a", "b", "a", "b"]})
+    with pytest.raises(UnsupportedCombinationError, match="promise k"):
+        together(people, [people], quasi_identifiers=["age", "town"], privacy=promise)
+
+
 def test_people_who_joined_and_left() -> None:
     first = pl.DataFrame({"age": [21, 22, 23, 51, 52, 53], "ill": ["u", "v", "w"] * 2})
     new = pl.concat([first.head(5), pl.DataFrame({"age": [24, 25], "ill": ["u", "v"]})])

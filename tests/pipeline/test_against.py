@@ -347,6 +347,8 @@ def test_what_is_written_is_compared_again(tmp_path: Path, monkeypatch: pytest.M
         ({"scheme": "local", "privacy": "entropy-l(2, ill)"}, "entropy-l"),
         ({"suppression": "violating-records"}, "violating-records"),
         ({"privacy": "average-risk(0.2)"}, "average-risk"),
+        ({"privacy": "k(2, any=1)"}, "k on all quasi-identifiers"),
+        ({"privacy": "k(2, on=[age])", "scheme": "local"}, "k on all quasi-identifiers"),
     ],
 )
 def test_what_does_not_go_with_it(options: dict[str, Any], named: str) -> None:

@@ -27,7 +27,7 @@ from discreet.evaluate.sensitive import SensitiveColumn, sensitive_groups
 from discreet.problem import PRIVACY, Groups, PrivacyModel
 from discreet.runtime.plurals import amount
 
-__all__ = ["JointCheck", "Together", "check_groups", "keeps_promises", "rows_that_fit", "together"]
+__all__ = ["JointCheck", "Together", "check_groups", "keeps_promises", "require_classes", "rows_that_fit", "together"]
 
 EVERYBODY = "knows everybody's quasi-identifiers and can tell which rows of two releases are about the same person"
 ONE_PERSON = "knows the quasi-identifiers of the person, and that the person is in all releases"
@@ -116,11 +116,25 @@ def together(
     before = read_classes(open_source(original), given.names, given.secrets)
     chosen = [privacy] if isinstance(privacy, str | PrivacyModel) else list(privacy)
     models = [PRIVACY.make(model).resolve(given.secrets) for model in chosen]
+    require_classes(models, given.names, "A comparison with other releases")
     read = [read_release(before, table, given.hierarchies, given.types) for table in releases]
     if any(release.overlapping for release in read):
         return rows_that_fit(before, read, models, given, original)
     members = [made_from(before, read[0]), *(membership(before, release) for release in read[1:])]
     return check_groups(before, members, models, given, original)
+
+
+def require_classes(models: Sequence[PrivacyModel], columns: Sequence[str], option: str) -> None:
+    """Raise an error for models that are not about classes of all quasi-identifiers, which releases divide together."""
+    for model in models:
+        if model.key_sets(columns) or model.counts_matches or model.counts_profiles:
+            raise UnsupportedCombinationError(
+                option,
+                f"the promise {model.shown}",
+                "promise k on all quasi-identifiers, which holds for each key set, too"
+                if model.key_sets(columns)
+                else "promise k without unknown= and profile=",
+            )
 
 
 def check_groups(

@@ -28,7 +28,7 @@ from discreet.evaluate.memberships import (
     membership,
     read_release,
 )
-from discreet.evaluate.together import Together, check_groups, keeps_promises, rows_that_fit
+from discreet.evaluate.together import Together, check_groups, keeps_promises, require_classes, rows_that_fit
 from discreet.pipeline.against_local import divide
 from discreet.pipeline.audit import open_table
 from discreet.problem import PrivacyModel, Problem, Suppression
@@ -223,6 +223,7 @@ class EarlierReleases:
             raise UnsupportedCombinationError(
                 "The option against", f"the suppression {kind.name}", "choose none, a budget or class-records"
             )
+        require_classes(problem.privacy, self.given.names, "The option against")
         for model in problem.privacy:
             if model.of_table or model.of_sampling or model.looks_at_population:
                 raise UnsupportedCombinationError(
