@@ -16,7 +16,7 @@ from discreet.engines.columns import exactly, is_category, unused
 from discreet.engines.combined_columns import add_combined
 from discreet.engines.files.formats import Format
 from discreet.engines.format_limits import as_read_back
-from discreet.engines.people import CountedPeople, RowGroups, ValueCodes, check_present, count_people_of_rows
+from discreet.engines.people import CountedPeople, CountedRows, ValueCodes, check_present, count_people_of_rows
 from discreet.engines.polars.categories import SmallIntegers, small_integers
 from discreet.engines.population import collapse, everybody, joined_values
 from discreet.engines.source import HoldsRows, Source
@@ -162,7 +162,7 @@ def count(
     owners = None
     if owner is not None:
         coded = {name: ValueCodes(counted[name].entries.code, counted[name].entries.cardinality) for name in counted}
-        of_rows = RowGroups(index, owner, rows, weights.size)
+        of_rows = CountedRows(index, owner, rows, weights.size)
         owners = count_people_of_rows(unit[0], of_rows, {name: coded[name] for name in schema.sensitive})
     label = schema.class_attribute
     labels = None if label is None else counted[label].entries.with_missing()

@@ -19,14 +19,14 @@ from discreet.errors import DataError
 from discreet.runtime.integer_codes import add_up, compact, distinct
 from discreet.runtime.plurals import amount, units
 
-__all__ = ["CountedPeople", "RowGroups", "ValueCodes", "check_marks", "check_present", "count_people_of_rows"]
+__all__ = ["CountedPeople", "CountedRows", "ValueCodes", "check_marks", "check_present", "count_people_of_rows"]
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 _MIXERS = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 """The constants of the hash splitmix64."""
 
 
-class RowGroups(NamedTuple):
+class CountedRows(NamedTuple):
     """Groups of rows that are equal in all that is counted: their tuple, their person, and how many they are."""
 
     tuple: NDArray[np.int64]
@@ -82,7 +82,7 @@ def check_marks(column: str, marks: Mapping[str, int]) -> None:
         )
 
 
-def count_people_of_rows(column: str, groups: RowGroups, sensitive: Mapping[str, ValueCodes]) -> CountedPeople:
+def count_people_of_rows(column: str, groups: CountedRows, sensitive: Mapping[str, ValueCodes]) -> CountedPeople:
     """Return who has rows with each tuple and with which sensitive values; the ``column`` says whose they are."""
     person, count = compact(groups.person, int(groups.person.max()) + 1)
     numbers, first = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64)
@@ -143,7 +143,7 @@ def _offsets(ordered: NDArray[np.int64], size: int) -> NDArray[np.int64]:
 
 
 def _in_order(
-    groups: RowGroups, first: NDArray[np.int64], sensitive: Iterable[ValueCodes], constant: bool
+    groups: CountedRows, first: NDArray[np.int64], sensitive: Iterable[ValueCodes], constant: bool
 ) -> NDArray[np.int64]:
     """Return the people by their first tuple, then by a hash of all that is counted of their rows.
 

@@ -151,7 +151,7 @@ def summarize_columns(
 
 
 @dataclass(frozen=True, eq=False)
-class _Column:
+class _RecodedColumn:
     """A quasi-identifier, and the released people by leaf of its domain."""
 
     index: int
@@ -186,7 +186,7 @@ def _summarize(
             "level": level if publishable or level == 0 else None,  # everybody sees that values are unchanged
             "height": domain.height if level is not None and publishable else None,
         }
-        column = _Column(index, domain, level, rows, least, facts)
+        column = _RecodedColumn(index, domain, level, rows, least, facts)
         if solution.blocks:
             released = _released_rows(table, solution, index) if rows is None else rows
             summary = _global_column(column, solution.blocks[index], released, recoding)
@@ -234,7 +234,9 @@ def _released_rows(table: CountTable, solution: Solution, index: int) -> IntArra
     return rows
 
 
-def _global_column(column: _Column, blocks: IntArray, released_rows: IntArray, recoding: Recoding) -> ReleasedColumn:
+def _global_column(
+    column: _RecodedColumn, blocks: IntArray, released_rows: IntArray, recoding: Recoding
+) -> ReleasedColumn:
     domain, rows, least = column.domain, column.rows, column.least
     _, block = np.unique(blocks, return_inverse=True)
     size = int(block.max(initial=-1)) + 1
@@ -265,7 +267,7 @@ def released_names(domain: Domain, block: IntArray, size: int, recoding: Recodin
 
 
 def _local_column(
-    column: _Column, rows: IntArray, groups: LocalRecoding, sizes: IntArray, recoding: Recoding
+    column: _RecodedColumn, rows: IntArray, groups: LocalRecoding, sizes: IntArray, recoding: Recoding
 ) -> ReleasedColumn:
     domain, least = column.domain, column.least
     shown = None if recoding.shares is None else recoding.shares.shown_of(domain.name)
@@ -429,7 +431,7 @@ def _detail(
     return tuple((names[i], int(count)) for i, count in zip(last, add_up(cell, people[some], 0), strict=True))
 
 
-def _tree(column: _Column, rows: IntArray, block: IntArray, names: Sequence[str | None]) -> Tree:
+def _tree(column: _RecodedColumn, rows: IntArray, block: IntArray, names: Sequence[str | None]) -> Tree:
     """Return the nodes of the hierarchy above released people; empty unless every released value is a node.
 
     Released nodes have their released names. Nodes above are named if the hierarchy was given: names in an automatic
@@ -476,7 +478,9 @@ def _inhabited(domain: Domain, level: int, rows: IntArray) -> int:
     return len(np.unique(domain.ancestors[level][rows > 0]))
 
 
-def _states(column: _Column, rows: IntArray, block: IntArray, names: Sequence[str | None]) -> list[list[State]] | None:
+def _states(
+    column: _RecodedColumn, rows: IntArray, block: IntArray, names: Sequence[str | None]
+) -> list[list[State]] | None:
     """Return the state of each node of each level; None if the released values are not a cut of the hierarchy.
 
     Only values of released people count, as what became of others must not show. Of nodes that hold the same of these

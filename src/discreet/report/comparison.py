@@ -133,7 +133,7 @@ def compare_job(
     return ComparedJob(name, release, release.status, None, shown, utility, notes)
 
 
-class _Line(NamedTuple):
+class _ComparedFigure(NamedTuple):
     """A line of the table: its name, the figure it shows, how to write it, and which direction is better."""
 
     name: str
@@ -183,36 +183,40 @@ class Comparison:
             )
         return tuple(notes)
 
-    def _lines(self) -> list[_Line]:
+    def _lines(self) -> list[_ComparedFigure]:
         """Return the lines of the table for which at least one job has a figure."""
         known = {key for job in self.jobs for key, value in job.figures().items() if value is not None}
         lines = [
-            _Line("cost", "cost", number_text),
-            _Line("share of leaving all out", "normalized_cost", percent),
-            _Line("gap", "gap", percent, -1),
-            _Line("rows suppressed", "suppressed", lambda rows: few(int(rows))),
-            _Line("share suppressed", "suppressed_share", percent, -1),
-            _Line("values made unknown", "suppressed_values", lambda rows: few(int(rows)), -1),
-            _Line("classes", "classes", lambda number: f"{number:,.0f}"),
-            _Line("smallest class", "smallest_class", lambda number: f"{number:,.0f}", 1),
-            _Line("average class size", "average_class_size", number_text),
-            _Line("highest risk before", "highest_risk_before", percent),
-            _Line("highest risk after", "highest_risk", percent, -1),
-            _Line("average risk before", "average_risk_before", percent),
-            _Line("average risk after", "average_risk", percent, -1),
+            _ComparedFigure("cost", "cost", number_text),
+            _ComparedFigure("share of leaving all out", "normalized_cost", percent),
+            _ComparedFigure("gap", "gap", percent, -1),
+            _ComparedFigure("rows suppressed", "suppressed", lambda rows: few(int(rows))),
+            _ComparedFigure("share suppressed", "suppressed_share", percent, -1),
+            _ComparedFigure("values made unknown", "suppressed_values", lambda rows: few(int(rows)), -1),
+            _ComparedFigure("classes", "classes", lambda number: f"{number:,.0f}"),
+            _ComparedFigure("smallest class", "smallest_class", lambda number: f"{number:,.0f}", 1),
+            _ComparedFigure("average class size", "average_class_size", number_text),
+            _ComparedFigure("highest risk before", "highest_risk_before", percent),
+            _ComparedFigure("highest risk after", "highest_risk", percent, -1),
+            _ComparedFigure("average risk before", "average_risk_before", percent),
+            _ComparedFigure("average risk after", "average_risk", percent, -1),
         ]
-        lines += [_Line(f"loss {key[5:]}", key, percent, -1) for key in sorted(known) if key.startswith("loss_")]
         lines += [
-            _Line("query error (median)", "query_error", percent, -1),
-            _Line("association error", "association_difference", number_text, -1),
+            _ComparedFigure(f"loss {key[5:]}", key, percent, -1) for key in sorted(known) if key.startswith("loss_")
+        ]
+        lines += [
+            _ComparedFigure("query error (median)", "query_error", percent, -1),
+            _ComparedFigure("association error", "association_difference", number_text, -1),
         ]
         for key in sorted(known):
             if key.startswith("accuracy_"):
                 model, original = key.removeprefix("accuracy_").removesuffix("_original"), key.endswith("_original")
-                lines.append(_Line(f"accuracy {model}{', original' * original}", key, percent, 0 if original else 1))
+                lines.append(
+                    _ComparedFigure(f"accuracy {model}{', original' * original}", key, percent, 0 if original else 1)
+                )
         lines += [
-            _Line("seconds of search", "seconds_solve", number_text),
-            _Line("seconds in all", "seconds", number_text),
+            _ComparedFigure("seconds of search", "seconds_solve", number_text),
+            _ComparedFigure("seconds in all", "seconds", number_text),
         ]
         unknown = not any(job.figures().get("suppressed_values") for job in self.jobs)
         return [line for line in lines if line.key in known and not (unknown and line.key == "suppressed_values")]

@@ -13,11 +13,11 @@ from discreet.evaluate.attacks._target import Belonging
 from discreet.evaluate.candidates import ColumnMatch
 from discreet.runtime.integer_codes import compact
 
-__all__ = ["Cells"]
+__all__ = ["ReleasedCells"]
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class ReleasedCells:
     """The released values of a quasi-identifier. Leaves are the values the column can have."""
 
     match: ColumnMatch

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from discreet.counts import CountTable, FloatArray, IntArray
 from discreet.evaluate.attacks._base import NotModelled
-from discreet.evaluate.attacks._cells import Cells
+from discreet.evaluate.attacks._cells import ReleasedCells
 from discreet.evaluate.attacks._target import AttackTarget
 from discreet.problem import Classes, PrivacyModel
 
@@ -55,7 +55,7 @@ def attack_splits(target: AttackTarget, table: CountTable, column: str, models: 
     shown, truth = target.histogram(column), target.truth(column)
     order = np.argsort(pairs.released, kind="stable")
     ends = np.searchsorted(pairs.released[order], np.arange(target.after.sizes.size + 1))
-    columns = [Cells(match, target.released_rows(i)) for i, match in enumerate(target.candidates.matches)]
+    columns = [ReleasedCells(match, target.released_rows(i)) for i, match in enumerate(target.candidates.matches)]
     rng = target.rng()
     large = np.flatnonzero((target.after.sizes >= 2 * target.k) & (target.after.sizes <= _LARGEST))
     found = SplitFigures()
@@ -75,7 +75,7 @@ def attack_splits(target: AttackTarget, table: CountTable, column: str, models: 
     return found
 
 
-def _splits(columns: Sequence[Cells], c: int, people: IntArray, k: int) -> Iterator[NDArray[np.bool_]]:
+def _splits(columns: Sequence[ReleasedCells], c: int, people: IntArray, k: int) -> Iterator[NDArray[np.bool_]]:
     """Yield who would be in the first part, for each way to split a class in which both parts have k people."""
     for cells in columns:
         leaf, domain = cells.match.leaf[people], cells.match.domain

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from discreet.counts import FloatArray, IntArray
 from discreet.evaluate.attacks._base import ATTACKS, Attack, AttackResult, NotModelled
-from discreet.evaluate.attacks._cells import Cells
+from discreet.evaluate.attacks._cells import ReleasedCells
 from discreet.evaluate.attacks._target import AttackTarget, Belonging
 
 __all__ = ["DowncodingAttack", "shares_given_rejected_splits"]
@@ -48,7 +48,7 @@ class DowncodingAttack(Attack):
     def run(self, target: AttackTarget) -> Sequence[AttackResult]:
         """Attack the cells of all columns, or a sample of them."""
         pairs = target.belonging
-        columns = [Cells(match, target.released_rows(i)) for i, match in enumerate(target.candidates.matches)]
+        columns = [ReleasedCells(match, target.released_rows(i)) for i, match in enumerate(target.candidates.matches)]
         chosen = _cells_to_attack(target, columns)
         if not any(each.size for each in chosen):
             raise NotModelled("no cell was generalized to more than one value")
@@ -68,7 +68,7 @@ class DowncodingAttack(Attack):
 
 
 @dataclass
-class _Found:
+class _NarrowedCells:
     right: float
     naive: float
     cells: float
@@ -76,7 +76,7 @@ class _Found:
     control_cells: float = 0.0
 
 
-def _cells_to_attack(target: AttackTarget, columns: Sequence[Cells]) -> list[IntArray]:
+def _cells_to_attack(target: AttackTarget, columns: Sequence[ReleasedCells]) -> list[IntArray]:
     """Return for each column the classes whose cell is attacked."""
     finer: list[IntArray] = []
     for cells in columns:
@@ -91,8 +91,8 @@ def _cells_to_attack(target: AttackTarget, columns: Sequence[Cells]) -> list[Int
 
 
 def _attack_column(
-    target: AttackTarget, pairs: Belonging, columns: Sequence[Cells], index: int, some: IntArray
-) -> _Found:
+    target: AttackTarget, pairs: Belonging, columns: Sequence[ReleasedCells], index: int, some: IntArray
+) -> _NarrowedCells:
     cells = columns[index]
     known = _Knowledge(target, columns, index)
     child = cells.child_of_pairs(pairs, cells.match.leaf)
@@ -103,7 +103,7 @@ def _attack_column(
         matched = target.control.matched
         leaf = target.control.candidates.matches[index].leaf
         outside = target.composition(matched, cells.child_of_pairs(matched, leaf), width)
-    total = _Found(0.0, 0.0, 0.0)
+    total = _NarrowedCells(0.0, 0.0, 0.0)
     alone = np.bincount(cells.match.value, minlength=cells.values) == 1
     for c in some.tolist():
         value = int(cells.match.value[c])
@@ -124,7 +124,7 @@ def _attack_column(
 class _Knowledge:
     """What the attacker knows about the finer values of a column before reasoning about splits."""
 
-    def __init__(self, target: AttackTarget, columns: Sequence[Cells], index: int) -> None:
+    def __init__(self, target: AttackTarget, columns: Sequence[ReleasedCells], index: int) -> None:
         self.target, self.columns, self.index = target, columns, index
         self.cells = columns[index]
         self._priors: dict[int, FloatArray] = {}

@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet.counts import FloatArray, IntArray
 from discreet.evaluate.attacks._base import ATTACKS, Attack, AttackResult, NotModelled
-from discreet.evaluate.attacks._cells import Cells
+from discreet.evaluate.attacks._cells import ReleasedCells
 from discreet.evaluate.attacks._target import AttackTarget, shares
 
 __all__ = ["InferenceAttack"]
@@ -42,10 +42,10 @@ class InferenceAttack(Attack):
         """Predict every sensitive column."""
         if not target.values:
             raise NotModelled("no sensitive column was named")
-        columns = [Cells(match, target.released_rows(i)) for i, match in enumerate(target.candidates.matches)]
+        columns = [ReleasedCells(match, target.released_rows(i)) for i, match in enumerate(target.candidates.matches)]
         return [self._attack(target, columns, column) for column in target.values]
 
-    def _attack(self, target: AttackTarget, columns: Sequence[Cells], column: str) -> AttackResult:
+    def _attack(self, target: AttackTarget, columns: Sequence[ReleasedCells], column: str) -> AttackResult:
         shown, truth = target.histogram(column), target.truth(column)
         if truth.size > _MOST:
             raise NotModelled(f"'{column}' has too many values for so many people")
@@ -68,7 +68,7 @@ class InferenceAttack(Attack):
         return self.result(column, success, naive, target.before.rows, control=control)
 
 
-def _by_leaf(cells: Cells, shown: FloatArray) -> FloatArray:
+def _by_leaf(cells: ReleasedCells, shown: FloatArray) -> FloatArray:
     """Return how many rows have each leaf and each sensitive value, every cell spread evenly over what it covers."""
     values = np.stack(
         [np.bincount(cells.match.value, weights=each, minlength=cells.values) for each in shown.T], axis=1
@@ -96,7 +96,7 @@ def _logarithm(table: FloatArray, counts: FloatArray) -> FloatArray:
 
 def _without_own_row(
     target: AttackTarget,
-    columns: Sequence[Cells],
+    columns: Sequence[ReleasedCells],
     tables: Sequence[FloatArray],
     counts: FloatArray,
     scores: FloatArray,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from discreet.counts import CountTable, FloatArray, Histogram, IntArray
 from discreet.evaluate.attacks._base import ATTACKS, Attack, AttackResult, NotModelled
-from discreet.evaluate.attacks._cells import Cells
+from discreet.evaluate.attacks._cells import ReleasedCells
 from discreet.evaluate.attacks._splits import attack_splits
 from discreet.evaluate.attacks._target import AttackTarget
 from discreet.evaluate.candidates import Candidates, ColumnMatch
@@ -195,7 +195,7 @@ def minimality(target: AttackTarget, column: SensitiveColumn) -> list[Minimality
 
 
 @dataclass(frozen=True, eq=False)
-class _Others:
+class _ControlClasses:
     """The control group: the released class of each of its classes, its leaves, and its sensitive values."""
 
     classes: IntArray
@@ -211,7 +211,7 @@ class _Others:
         return np.where(self.leaves[index] >= 0, known[self.leaves[index]], -1)
 
 
-def _others(target: AttackTarget, column: str, groups: Groups) -> _Others | None:
+def _others(target: AttackTarget, column: str, groups: Groups) -> _ControlClasses | None:
     """Return the control group; None if there is none with this column."""
     outsiders = target.control
     if outsiders is None or column not in outsiders.values:
@@ -226,7 +226,7 @@ def _others(target: AttackTarget, column: str, groups: Groups) -> _Others | None
     there = code[value] >= 0
     np.add.at(values, (group[there], code[value[there]]), count[there])
     leaves = [match.leaf for match in outsiders.candidates.matches]
-    return _Others(classes, leaves, values, outsiders.classes.rows)
+    return _ControlClasses(classes, leaves, values, outsiders.classes.rows)
 
 
 def _some(classes: CountedClasses, kept: NDArray[np.bool_]) -> CountedClasses:
@@ -299,7 +299,7 @@ def _level(match: ColumnMatch) -> int:
 
 def _one_node_finer(match: ColumnMatch, released: CountedClasses) -> IntArray | None:
     """Return the child of each original class in the largest generalized node, 0 outside; None if there is none."""
-    cells = Cells(match, add_up(match.value, released.sizes, match.spread.low.size))
+    cells = ReleasedCells(match, add_up(match.value, released.sizes, match.spread.low.size))
     finer = [value for value in range(cells.values) if len(match.domain.ancestors) > 2 and cells.children(value).size]
     if not finer:
         return None
@@ -336,7 +336,7 @@ class _Sampling:
     """How many more rows could have been suppressed."""
 
     def attack(
-        self, attribute: str, sub: IntArray, subs: int, others: _Others | None, others_sub: IntArray
+        self, attribute: str, sub: IntArray, subs: int, others: _ControlClasses | None, others_sub: IntArray
     ) -> Minimality:
         """Attack one column; ``sub`` is the finer class of each original class, and of the control group.
 

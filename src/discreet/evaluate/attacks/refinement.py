@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from discreet.counts import FloatArray, IntArray
 from discreet.evaluate.attacks._base import ATTACKS, Attack, AttackResult, NotModelled
-from discreet.evaluate.attacks._cells import Cells
+from discreet.evaluate.attacks._cells import ReleasedCells
 from discreet.evaluate.attacks._target import AttackTarget, Belonging
 
 __all__ = ["RefinementAttack"]
@@ -45,7 +45,7 @@ class RefinementAttack(Attack):
         right = naive = cells_tried = theirs = strangers = 0.0
         ends = ranges = 0
         for index, match in enumerate(target.candidates.matches):
-            cells = Cells(match, target.released_rows(index))
+            cells = ReleasedCells(match, target.released_rows(index))
             guess, plain = _guesses(target, cells)
             some = guess >= 0
             hit, missed, asked = _scores(pairs, match.leaf, guess, plain, some)
@@ -73,7 +73,7 @@ class RefinementAttack(Attack):
         ]
 
 
-def _guesses(target: AttackTarget, cells: Cells) -> tuple[IntArray, IntArray]:
+def _guesses(target: AttackTarget, cells: ReleasedCells) -> tuple[IntArray, IntArray]:
     """Return the value guessed for the cell of each class, -1 if it is not generalized, and the naive guess."""
     likely = np.full(cells.values, -1, dtype=np.int64)
     share = np.zeros((3, cells.values))  # of the likeliest value, of the low end and of the high end
@@ -108,7 +108,7 @@ def _scores(
     return float(hit), float(naive), float(pairs.people[tried].sum())
 
 
-def _tight(target: AttackTarget, cells: Cells, pairs: Belonging) -> tuple[int, int]:
+def _tight(target: AttackTarget, cells: ReleasedCells, pairs: Belonging) -> tuple[int, int]:
     """Return how many classes have people at both ends of their range, and how many have a range."""
     value = cells.match.value
     ranged = cells.ranged[value] & (cells.lowest[value] < cells.highest[value])

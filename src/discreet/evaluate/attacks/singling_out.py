@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from discreet.counts import FloatArray, IntArray
 from discreet.evaluate.attacks._base import ATTACKS, Attack, AttackResult
-from discreet.evaluate.attacks._cells import Cells
+from discreet.evaluate.attacks._cells import ReleasedCells
 from discreet.evaluate.attacks._target import AttackTarget
 from discreet.evaluate.candidates import Candidates
 from discreet.evaluate.classes import CountedClasses
@@ -41,7 +41,7 @@ class SinglingOutAttack(Attack):
 
     def run(self, target: AttackTarget) -> Sequence[AttackResult]:
         """Try one predicate for each released class."""
-        columns = [Cells(match, target.released_rows(i)) for i, match in enumerate(target.candidates.matches)]
+        columns = [ReleasedCells(match, target.released_rows(i)) for i, match in enumerate(target.candidates.matches)]
         predicate = _predicates(target, columns)
         everybody = [match.leaf for match in target.of_everybody.matches]
         isolated = _isolated(target, target.everybody, target.of_everybody, predicate, everybody)
@@ -65,7 +65,7 @@ class _Predicates:
     leaf: IntArray
 
 
-def _predicates(target: AttackTarget, columns: Sequence[Cells]) -> _Predicates:
+def _predicates(target: AttackTarget, columns: Sequence[ReleasedCells]) -> _Predicates:
     """Choose for each class the end of a range that is rarest outside the class; none if drawing does better."""
     sizes = target.after.sizes
     column, leaf = np.full(sizes.size, -1, dtype=np.int64), np.full(sizes.size, -1, dtype=np.int64)

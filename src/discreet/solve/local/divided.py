@@ -62,21 +62,21 @@ def solve_divided(
 
 
 @dataclass(frozen=True, eq=False)
-class _Found:
+class _SolvedParts:
     grouping: LocalGrouping
     bound: float = 0.0
 
 
-def _solve_part(problem: Problem, part: TablePart, solve: Callable[[Problem], Solution]) -> _Found:
+def _solve_part(problem: Problem, part: TablePart, solve: Callable[[Problem], Solution]) -> _SolvedParts:
     rows = problem.table.weights[part.tuples]
     if part.becomes != "groups":
         number = -1 if part.becomes == "suppressed" else 0
-        return _Found(LocalGrouping(part.tuples, np.full_like(part.tuples, number), rows))
+        return _SolvedParts(LocalGrouping(part.tuples, np.full_like(part.tuples, number), rows))
     solution = solve(_part_of(problem, part, 0 if not part.may_go else problem.limit))
     groups = solution.groups
     if groups is None:
         raise nothing_found()
-    return _Found(LocalGrouping(part.tuples[groups.tuple], groups.group, groups.count), solution.lower_bound)
+    return _SolvedParts(LocalGrouping(part.tuples[groups.tuple], groups.group, groups.count), solution.lower_bound)
 
 
 def _part_of(problem: Problem, part: TablePart, limit: int) -> Problem:
@@ -86,14 +86,14 @@ def _part_of(problem: Problem, part: TablePart, limit: int) -> Problem:
     return replace(problem, table=some, whole=some, suppression=suppression)
 
 
-def _bound(problem: Problem, part: TablePart, found: _Found, budget: Budget) -> float:
+def _bound(problem: Problem, part: TablePart, found: _SolvedParts, budget: Budget) -> float:
     """Return a lower bound on what the rows of a part cost, if as many of them may be suppressed as of the table."""
     if part.becomes == "suppressed" or part.may_go or not problem.limit:
         return found.bound
     return nearest_bound(make_task(_part_of(problem, part, problem.limit)), budget)
 
 
-def _joined(found: Sequence[_Found]) -> LocalGrouping:
+def _joined(found: Sequence[_SolvedParts]) -> LocalGrouping:
     """Return the groupings of all parts as one."""
     group, used = [], 0
     for each in found:

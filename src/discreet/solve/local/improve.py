@@ -54,7 +54,7 @@ class _Trial(NamedTuple):
 
 
 @dataclass
-class _State:
+class _SearchedGroups:
     """The groups of a search: the group of each row, and what each group costs."""
 
     arrays: GroupArrays
@@ -102,7 +102,7 @@ def improve(arrays: GroupArrays, grouping: LocalGrouping, rounds: int, budget: B
     return _better(state, best, best_cost, show)[0]
 
 
-def _weights(state: _State, rounds: int) -> FloatArray:
+def _weights(state: _SearchedGroups, rounds: int) -> FloatArray:
     """Return what it costs to show less, step by step, for costs that do not look at covers; at last next to nothing.
 
     The best groups by such a cost alone would be of rows that have nothing in common. So at first only what loses
@@ -118,17 +118,17 @@ def _weights(state: _State, rounds: int) -> FloatArray:
     return np.append(saved / lost * _LAST ** (np.arange(steps) / steps), _TINY)
 
 
-def _start(arrays: GroupArrays, grouping: LocalGrouping) -> _State:
+def _start(arrays: GroupArrays, grouping: LocalGrouping) -> _SearchedGroups:
     row = np.repeat(grouping.tuple, grouping.count)
     group = np.repeat(grouping.group, grouping.count).astype(np.int64)
     cells = highest_cells(arrays.problem)[row]
     every = arrays.cover(row, np.arange(row.size)).classes
-    state = _State(arrays, row, group, cells, np.zeros(0), arrays.problem.cost.suppressed(every))
+    state = _SearchedGroups(arrays, row, group, cells, np.zeros(0), arrays.problem.cost.suppressed(every))
     _renumber(state)
     return state
 
 
-def _better(state: _State, best: LocalGrouping, cost: float, show: str) -> tuple[LocalGrouping, float]:
+def _better(state: _SearchedGroups, best: LocalGrouping, cost: float, show: str) -> tuple[LocalGrouping, float]:
     """Return the groups at hand if they are valid and cheaper than the best so far, by the definition of the cost."""
     found = LocalGrouping(state.row, state.group, np.ones(state.row.size, dtype=np.int64))
     priced = price_grouping(state.arrays, found, show)
@@ -138,7 +138,7 @@ def _better(state: _State, best: LocalGrouping, cost: float, show: str) -> tuple
     return LocalGrouping(r.tuple, r.group, r.count), priced.cost
 
 
-def _renumber(state: _State) -> None:
+def _renumber(state: _SearchedGroups) -> None:
     """Number the groups without gaps and price them, those that show the same as one."""
     for _ in range(2):
         _, number = np.unique(state.group, return_inverse=True)
@@ -163,7 +163,7 @@ def _sorted_rows(group: IntArray) -> tuple[IntArray, IntArray]:
     return order, np.flatnonzero(np.diff(group[order], prepend=-1))
 
 
-def _prices(state: _State, classes: Classes) -> tuple[FloatArray, NDArray[np.bool_]]:
+def _prices(state: _SearchedGroups, classes: Classes) -> tuple[FloatArray, NDArray[np.bool_]]:
     """Return what each class costs in the search, and whether it is ok.
 
     Of equally good classes those that show more are a little cheaper. A cost that is a mean over the classes is lowered
@@ -182,7 +182,7 @@ def _lost(classes: Classes) -> FloatArray:
     return np.asarray(each * classes.sizes / max(classes.table.n, 1))
 
 
-def _round(state: _State, random: np.random.Generator, number: int) -> bool:
+def _round(state: _SearchedGroups, random: np.random.Generator, number: int) -> bool:
     """Try one way to regroup everywhere; return whether some group got better."""
     limit = state.arrays.problem.limit
     if limit and number % 8 == 6:
@@ -202,7 +202,7 @@ def _round(state: _State, random: np.random.Generator, number: int) -> bool:
     return _accept(state, _Trial(rows, bundle, part))
 
 
-def _bundles(state: _State, random: np.random.Generator, size: int) -> tuple[IntArray, IntArray, IntArray]:
+def _bundles(state: _SearchedGroups, random: np.random.Generator, size: int) -> tuple[IntArray, IntArray, IntArray]:
     """Put neighbouring groups together; return the rows, sorted by bundle, and the bundle and group of each.
 
     Groups are numbered within their bundle. Bundles do not cross the limits on levels.
@@ -238,7 +238,9 @@ def highest_cells(problem: Problem) -> IntArray:
     return cell
 
 
-def _recut(state: _State, random: np.random.Generator, rows: IntArray, bundle: IntArray, *, deal: bool) -> IntArray:
+def _recut(
+    state: _SearchedGroups, random: np.random.Generator, rows: IntArray, bundle: IntArray, *, deal: bool
+) -> IntArray:
     """Sort the rows of each bundle by a few columns and cut them into parts of about equal size, or deal them out.
 
     The number of parts is the most that the smallest class size allows, or a random lower one.
@@ -295,7 +297,7 @@ def _leave_out(random: np.random.Generator, bundle: IntArray, place: IntArray) -
     return part
 
 
-def _accept(state: _State, trial: _Trial) -> bool:
+def _accept(state: _SearchedGroups, trial: _Trial) -> bool:
     """Price the new groups of each bundle, and keep those of bundles that cost less and are ok."""
     bundles = int(trial.bundle.max()) + 1
     width = int(trial.part.max(initial=0)) + 1
@@ -333,7 +335,7 @@ def _accept(state: _State, trial: _Trial) -> bool:
     return True
 
 
-def _restore(state: _State, random: np.random.Generator) -> bool:
+def _restore(state: _SearchedGroups, random: np.random.Generator) -> bool:
     """Put suppressed rows into groups where they cost less; return whether some were."""
     out = np.flatnonzero(state.group < 0)
     order, first = _sorted_rows(state.group)

@@ -99,7 +99,7 @@ class MicroaggregationSolver(LocalSolver):
             load_kernels(LocalSearchSolver)
             _load()
         task = make_task(replace(problem, cost=Loss(weights=cost.weights)))
-        search = _Search(self.effort, cost)
+        search = _SquaredErrorSearch(self.effort, cost)
         found = search._groups_of(task, budget)
         if isinstance(found, Solution):
             if found.groups is None:
@@ -121,7 +121,7 @@ class MicroaggregationSolver(LocalSolver):
 
     def groups(self, task: LocalTask, requirement: Requirement, budget: Budget) -> LocalGrouping:
         """Return groups by unweighted squared error."""
-        return _Search(self.effort).groups(task, requirement, budget)
+        return _SquaredErrorSearch(self.effort).groups(task, requirement, budget)
 
     def _lower_bound(
         self, problem: Problem, cost: SquaredError, found: float, budget: Budget, near: NearRows | None
@@ -148,7 +148,7 @@ def squared_error_of(table: CountTable, cost: SquaredError, grouping: LocalGroup
 
 
 @dataclass(frozen=True)
-class _Search(LocalSearchSolver):
+class _SquaredErrorSearch(LocalSearchSolver):
     """Local recoding by squared error: what models force is done as in ``local``, the groups are found here."""
 
     cost: SquaredError = field(default_factory=SquaredError)
@@ -251,4 +251,4 @@ def _solve_few_rows() -> None:
         task, requirement = make_task(replace(problem, cost=Loss())), make_requirement(problem)
         tree_groups(coordinates(problem.table, SquaredError()), 2)
         for budget in (Budget(seed=1), over):
-            _Search("low").groups(task, requirement, budget)
+            _SquaredErrorSearch("low").groups(task, requirement, budget)
