@@ -18,13 +18,16 @@ SAFE = f"anonymize people.csv -o safe.csv -k 5 --suppression 'budget(10%)' {IDEN
 MASKED = "--hierarchy 'zip=mask(digits=5)'"
 JOB = f"anonymize people.csv -o safe.csv --dry-run --qi sex,education {IDENTIFIERS},birth_date,zip"
 VISITS = "sample --visits -n 2000 --people patients.csv -o visits.csv"
+SAFE_VISITS = (
+    "anonymize patients.csv --table visits=visits.csv --person patient_id -o safe/ --qi age,sex,zip -k 5 "
+    "--sensitive diagnosis --identifiers household_id,visit_date --keep department --suppression 'budget(10%)'"
+)
 BEFORE = {
     "anonymize": [VISITS],
     "apply": ["sample -n 400 --seed 9 -o more.csv", "sample -n 400 -o duckdb:///clinic.duckdb?table=people"],
     "audit": [
         VISITS,
-        "anonymize patients.csv --table visits=visits.csv --person patient_id -o safe/ --qi age,sex,zip -k 5 "
-        "--sensitive diagnosis --identifiers household_id,visit_date --keep department --suppression 'budget(10%)'",
+        SAFE_VISITS,
         "sample -n 3000 --seed 4 -o everybody.csv",
         "hierarchy make people.csv --column diagnosis -o diagnosis.csv",
         f"{SAFE},birth_date --qi zip,sex,education,city --sensitive diagnosis {MASKED} -l 3 --key discreet.key "
@@ -59,12 +62,15 @@ BEFORE = {
     ],
     "find": [
         f"{SAFE} --qi birth_date,sex,zip {MASKED} --mapping mapping.json --save-job job.yaml",
+        VISITS,
+        SAFE_VISITS,
     ],
     "hierarchy check": ["hierarchy make people.csv --column zip -o zip.csv"],
     "hierarchy show": ["hierarchy make people.csv --column zip -o zip.csv"],
     "info": ["sample -n 400 -o people.parquet"],
     "risk": [
-        f"{SAFE} --qi birth_date,sex,zip --hierarchy 'birth_date=dates(year, decade)' {MASKED} --mapping mapping.json"
+        f"{SAFE} --qi birth_date,sex,zip --hierarchy 'birth_date=dates(year, decade)' {MASKED} --mapping mapping.json",
+        VISITS,
     ],
     "utility": [
         f"{SAFE} --qi birth_date,sex,zip {MASKED} --mapping mapping.json --save-job job.yaml",
