@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.engines import Recoding, ValueMap, recode
-from discreet.engines.polars.categories import small_integers
+from discreet.engines.polars.count import small_integers
 
 KINDS = (pl.String, pl.Categorical, pl.Int64, pl.Float64)
 

@@ -8,7 +8,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from discreet.engines import buckets as _buckets
 from discreet.engines import shuffle as _shuffle
 from discreet.engines.equal_rows import EqualRows
 from discreet.engines.shuffle import Shuffle, shuffled
@@ -75,15 +74,15 @@ def test_equal_rows_do_not_stand_together_in_memory(tmp_path: Path) -> None:
 def test_large_buckets_are_scattered_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = pl.DataFrame({"x": [*range(2000), *[7] * 3000]})
     whole = run(rows, tmp_path, known=False)
-    monkeypatch.setattr(_buckets, "HELD_CELLS", 10)
+    monkeypatch.setattr(_shuffle, "HELD_CELLS", 10)
     assert run(rows, tmp_path, known=False).equals(whole)
 
 
 def test_no_more_than_a_bucket_is_read_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = pl.DataFrame({"x": range(20_000), "y": ["text"] * 20_000})
-    monkeypatch.setattr(_buckets, "HELD_CELLS", 3000)
+    monkeypatch.setattr(_shuffle, "HELD_CELLS", 3000)
     monkeypatch.setattr(_shuffle, "_BATCH_CELLS", 1 << 13)
-    buckets = _buckets.Buckets(tmp_path / "buckets", "mark", 2, 62)
+    buckets = _shuffle.Buckets(tmp_path / "buckets", "mark", 2, 62)
     marked = rows.with_columns(pl.col("x").hash(3).alias("mark"))
     buckets.scatter(marked.iter_slices(4096))
     found = list(buckets.in_order())

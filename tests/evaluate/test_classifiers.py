@@ -14,7 +14,7 @@ import naive_utility as plain
 from discreet.errors import DataError, MissingColumnError, UsageError
 from discreet.evaluate import utility
 from discreet.evaluate.utility import classifiers as inner
-from discreet.evaluate.utility.features import Encoder
+from discreet.evaluate.utility.classifiers import Encoder
 from discreet.evaluate.utility.table_pair import read_pair
 
 WORK = {"Government": ["State", "Local", "Federal"], "Self-employed": ["Inc", "Not-inc"]}

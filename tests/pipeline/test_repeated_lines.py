@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from discreet.errors import DataError
-from discreet.pipeline.audit import repeated_lines as _lines
+from discreet.pipeline.audit import delimited_text as _lines
 from discreet.pipeline.audit.files import FilesTable, ReleasedFile
 
 CELLS = ["", "a", "b", " b", "0", "1e5", "é", "it's"]

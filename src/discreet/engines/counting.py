@@ -17,7 +17,7 @@ from discreet.engines.combined_columns import add_combined
 from discreet.engines.files.formats import Format
 from discreet.engines.format_limits import as_read_back
 from discreet.engines.people import CountedPeople, CountedRows, ValueCodes, check_present, count_people_of_rows
-from discreet.engines.polars.categories import SmallIntegers, small_integers
+from discreet.engines.polars.count import SmallIntegers, small_integers
 from discreet.engines.population import collapse, everybody, joined_values
 from discreet.engines.source import HoldsRows, Source
 from discreet.engines.weights import Weighed, add_weights, weighed

@@ -14,7 +14,7 @@ from discreet.errors import DiscreetError, UsageError, did_you_mean
 from discreet.job.policy import Policy, Rules
 from discreet.pipeline.audit import Audit
 from discreet.pipeline.audit import audit as audit_table
-from discreet.pipeline.audit.key_sets import described
+from discreet.pipeline.audit.classes import described
 from discreet.problem import PRIVACY
 from discreet.report.check_result import CheckedRule, CheckResult, Level, joined
 from discreet.report.numbers import number_text

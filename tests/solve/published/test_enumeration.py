@@ -11,7 +11,7 @@ import pytest
 from discreet.counts import CodedAttribute
 from discreet.errors import UnsupportedCombinationError, UsageError
 from discreet.problem import SCHEMES, Problem
-from discreet.solve.published.li_li.enumeration import enumeration, enumerations
+from discreet.solve.published.li_li.catalogue import enumeration, enumerations
 from tables import coded, random_hierarchy, random_sample
 
 

@@ -7,16 +7,32 @@ more than a piece, so memory is bounded by the piece and the number of distinct 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, cast
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from discreet.engines.columns import exactly, is_category, normalized, unused
 from discreet.engines.weights import TOTALS, weight_totals
 from discreet.errors import DataError
 from discreet.runtime.machine_limits import check_room, within_memory
 
-__all__ = ["Pieces", "check_keys", "compared", "count_column", "count_rows", "in_batches", "in_slices", "whole"]
+__all__ = [
+    "MOST_ROWS",
+    "Pieces",
+    "SmallIntegers",
+    "check_keys",
+    "compared",
+    "count_column",
+    "count_rows",
+    "few_values",
+    "in_batches",
+    "in_slices",
+    "small_integers",
+    "whole",
+    "with_categories",
+]
 
 PolarsEngine = Literal["streaming", "in-memory"]
 Pieces = Callable[[pl.LazyFrame], Iterable[pl.LazyFrame]]
@@ -179,3 +195,54 @@ def _check_name(column: str) -> None:
     if column in ("", "*") or (column.startswith("^") and column.endswith("$")):
         what = "reads like a pattern" if column else "is empty"
         raise DataError(f"The name of column '{column}' {what}; rename it first.", column=column)
+
+
+MOST_ROWS = 1 << 18
+"""With more rows than this, equal rows are counted before anything else."""
+_START = 1 << 11
+"""Rows sampled to find columns of few values."""
+_FEW = 8
+"""A column has few values if each occurs this often in those rows, on average."""
+
+
+class SmallIntegers(NamedTuple):
+    """A column as integers from 0 to ``size`` - 1, the last of which means missing."""
+
+    numbers: NDArray[np.integer]
+    size: int
+
+
+def few_values(start: pl.DataFrame) -> list[str]:
+    """Return the columns of few values, judged by the first rows of a table."""
+    return [column.name for column in start if column.n_unique() <= start.height // _FEW]
+
+
+def with_categories(table: pl.DataFrame) -> pl.DataFrame:
+    """Return a table with text of few values as categories."""
+    texts = [exactly(column) for column, dtype in table.schema.items() if dtype == pl.String]
+    few = few_values(table.select(texts).head(_START))
+    return table.with_columns(exactly(column).cast(pl.Categorical) for column in few)
+
+
+def small_integers(table: pl.DataFrame) -> dict[str, SmallIntegers]:
+    """Return the columns that are stored as integers, none of them much larger than the number of rows.
+
+    >>> found = small_integers(pl.DataFrame({"age": [30, None, 41], "salary": [0, 0, 10**9]}))
+    >>> list(found), found["age"].numbers.tolist(), found["age"].size
+    (['age'], [30, 42, 41], 43)
+    """
+    columns = [column for column, dtype in table.schema.items() if _is_stored_as_integer(dtype)]
+    found = {}
+    for values in table.select(exactly(column).to_physical() for column in columns):
+        low, high = cast("int | None", values.min()), cast("int | None", values.max())
+        if low is None or high is None:
+            found[values.name] = SmallIntegers(np.zeros(table.height, dtype=np.int64), 1)
+        elif low >= 0 and high <= 4 * table.height + 1000:
+            known = values.cast(pl.UInt32).fill_null(high + 1) if values.null_count() else values
+            found[values.name] = SmallIntegers(known.to_numpy(), high + 2)
+    return found
+
+
+def _is_stored_as_integer(dtype: pl.DataType) -> bool:
+    small = dtype.is_integer() and dtype not in (pl.Int128, pl.UInt128)
+    return small or dtype == pl.Date or is_category(dtype)

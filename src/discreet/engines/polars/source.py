@@ -18,15 +18,17 @@ from discreet.engines.files.table_file import TableFile
 from discreet.engines.files.table_files import TableFiles
 from discreet.engines.guards import LibraryError, reading
 from discreet.engines.metadata import collect_alone, forget_buffers
-from discreet.engines.polars.categories import MOST_ROWS, few_values, with_categories
 from discreet.engines.polars.count import (
+    MOST_ROWS,
     Pieces,
     check_keys,
     compared,
     count_column,
     count_rows,
+    few_values,
     in_batches,
     in_slices,
+    with_categories,
 )
 from discreet.engines.polars.people import check_numbered, distinct_people, numbered, numbers_of
 from discreet.engines.polars.recode import recode

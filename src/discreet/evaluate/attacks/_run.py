@@ -17,10 +17,9 @@ from discreet.evaluate.attacks.linkage import link
 from discreet.evaluate.attacks.minimality import Minimality, try_minimality
 from discreet.evaluate.candidates import find_candidates
 from discreet.evaluate.classes import CountedClasses, read_classes
-from discreet.evaluate.inputs import EvaluationInput, Hiding, marks_assumed
+from discreet.evaluate.inputs import EvaluationInput, Hiding, join_given, marks_assumed
 from discreet.evaluate.released_as import with_mapping
 from discreet.evaluate.sensitive import SensitiveColumn, match_values, sensitive_groups
-from discreet.evaluate.several_tables import join_given
 from discreet.problem import PrivacyModel, Suppression
 from discreet.problem.hidden_values import HidingClasses
 from discreet.runtime.plurals import units

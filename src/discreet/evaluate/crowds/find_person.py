@@ -13,10 +13,9 @@ from discreet.errors import MissingColumnError, UsageError
 from discreet.evaluate.classes import CountedClasses, read_classes
 from discreet.evaluate.crowds.matching import Fact, Mask, Matches, match_both, match_released
 from discreet.evaluate.crowds.report import FoundPerson, LearntColumn, LearntValue
-from discreet.evaluate.inputs import EvaluationInput
+from discreet.evaluate.inputs import EvaluationInput, join_given
 from discreet.evaluate.released_as import with_mapping
 from discreet.evaluate.sensitive import SensitiveColumn
-from discreet.evaluate.several_tables import join_given
 from discreet.runtime.integer_codes import add_up, distinct
 from discreet.schema import parts_of
 

@@ -12,7 +12,7 @@ from discreet.counts import FloatArray
 from discreet.engines import MissingSensitive, Source, open_source
 from discreet.errors import MissingColumnError, UsageError
 from discreet.evaluate.classes import CountedClasses, any_found, read_classes
-from discreet.evaluate.inputs import EvaluationInput, marks_assumed
+from discreet.evaluate.inputs import EvaluationInput, join_given, marks_assumed
 from discreet.evaluate.released_as import with_mapping
 from discreet.evaluate.risk.combinations import column_risk
 from discreet.evaluate.risk.disclosure import disclosure
@@ -23,7 +23,6 @@ from discreet.evaluate.risk.population import population_risk, weighted_risk, we
 from discreet.evaluate.risk.records import RecordRisk, record_risk
 from discreet.evaluate.risk.report import RiskReport
 from discreet.evaluate.risk.suda import suda_scores
-from discreet.evaluate.several_tables import join_given
 from discreet.problem import PrivacyModel, Suppression
 from discreet.problem.key_sets import about_key_sets
 from discreet.runtime.arguments import number, whole_number

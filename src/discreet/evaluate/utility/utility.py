@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import polars as pl
 
+from discreet.counts import FloatArray
 from discreet.errors import Argument, UsageError
 from discreet.evaluate.released_as import with_mapping
 from discreet.evaluate.utility.associations import associations
 from discreet.evaluate.utility.classifiers import MODELS, check_models, classifiers
 from discreet.evaluate.utility.costs import ReleasedCosts
-from discreet.evaluate.utility.distances import earth_movers, jensen_shannon, total_variation
 from discreet.evaluate.utility.queries import queries as ask
 from discreet.evaluate.utility.report import UtilityReport
 from discreet.evaluate.utility.table_pair import TablePair, read_pair, read_rows
@@ -135,10 +136,51 @@ def _attributes(pair: TablePair, costs_of: ReleasedCosts) -> pl.DataFrame:
                 "released_values": int((after.rows > 0).sum()),
                 "loss": lost.get(name, (None, None))[0],
                 "certainty": lost.get(name, (None, None))[1],
-                "total_variation": total_variation(p, q),
-                "jensen_shannon": jensen_shannon(p, q),
-                "earth_movers": None if positions is None else earth_movers(p, q, positions),
+                "total_variation": _total_variation(p, q),
+                "jensen_shannon": _jensen_shannon(p, q),
+                "earth_movers": None if positions is None else _earth_movers(p, q, positions),
             }
         )
     whole = {"column": pl.String, "values": pl.Int64, "released_values": pl.Int64}
     return pl.DataFrame(found, schema={**whole, **{key: pl.Float64 for key in found[0] if key not in whole}})
+
+
+def _total_variation(p: FloatArray, q: FloatArray) -> float:
+    """Return half the sum of |p - q|: the share of rows that would have to change their value.
+
+    >>> _total_variation(np.array([0.5, 0.5]), np.array([1.0, 0.0]))
+    0.5
+    """
+    return float(np.abs(p - q).sum() / 2)
+
+
+def _jensen_shannon(p: FloatArray, q: FloatArray) -> float:
+    """Return the Jensen-Shannon divergence in bits, from 0 (the same) to 1 (nothing in common).
+
+    >>> _jensen_shannon(np.array([1.0, 0.0]), np.array([0.0, 1.0]))
+    1.0
+    """
+    mixture = (p + q) / 2
+    return max(0.0, float((_bits(p, mixture) + _bits(q, mixture)) / 2))
+
+
+def _earth_movers(p: FloatArray, q: FloatArray, positions: FloatArray) -> float | None:
+    """Return how far values moved on average, relative to their range; missing values do not count.
+
+    None if one side has no value, or if there is only one.
+
+    >>> _earth_movers(np.array([1.0, 0.0, 0.0]), np.array([0.0, 1.0, 0.0]), np.array([0.0, 5.0, 10.0]))
+    0.5
+    """
+    known = ~np.isnan(positions)
+    p, q, positions = p[known], q[known], positions[known]
+    length = float(np.ptp(positions)) if positions.size else 0.0
+    if not (p.sum() > 0 and q.sum() > 0 and length):
+        return None
+    difference = np.abs(np.cumsum(p / p.sum() - q / q.sum()))[:-1]
+    return float((difference * np.diff(positions)).sum() / length)
+
+
+def _bits(p: FloatArray, mixture: FloatArray) -> float:
+    there = p > 0
+    return float((p[there] * np.log2(p[there] / mixture[there])).sum())

@@ -15,15 +15,14 @@ import polars as pl
 from numpy.typing import NDArray
 
 from discreet.errors import Argument, UsageError
-from discreet.pipeline.audit.classes import ReleasedClasses, read_classes
-from discreet.pipeline.audit.key_sets import measure_key_sets
+from discreet.pipeline.audit.classes import ReleasedClasses, measure_key_sets, read_classes
 from discreet.pipeline.audit.matches import count_matches
 from discreet.pipeline.audit.people import AsRead, RowOwners
 from discreet.pipeline.audit.population import AuditedPopulation
 from discreet.pipeline.audit.readers import open_table
 from discreet.pipeline.audit.reference import ReferenceValues, make_reference, missing_values, original_counts
+from discreet.pipeline.audit.table import uniqueness
 from discreet.pipeline.audit.tables import read_tables
-from discreet.pipeline.audit.uniqueness import uniqueness
 from discreet.pipeline.audit.verdict import AttributeDisclosure, Audit, Check
 from discreet.problem import PRIVACY, SUPPRESSION, Groups, PrivacyModel, Suppression
 from discreet.problem.hidden_values import HiddenValues, hiding_classes, thresholds

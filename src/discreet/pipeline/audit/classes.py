@@ -18,10 +18,19 @@ from discreet.errors import DataError
 from discreet.pipeline.audit.table import AuditedTable
 from discreet.pipeline.audit.values import joined, nan_as_null
 from discreet.pipeline.audit.weights import MILLION, millionths_of
-from discreet.runtime.plurals import amount
+from discreet.problem import Groups, PrivacyModel
+from discreet.runtime.plurals import amount, listed
 from discreet.schema import count_missing_marks
 
-__all__ = ["ReleasedClasses", "check_people", "read_classes", "secret_columns"]
+__all__ = [
+    "KeySetClasses",
+    "ReleasedClasses",
+    "check_people",
+    "described",
+    "measure_key_sets",
+    "read_classes",
+    "secret_columns",
+]
 
 _DIRECT = 16
 """People with a value are looked up, rather than sorted, in at most so many cells for each row."""
@@ -259,3 +268,38 @@ def check_people(column: str, people: pl.Series, rows: pl.Series) -> None:
                 column=column,
                 topic="people",
             )
+
+
+@dataclass(frozen=True)
+class KeySetClasses:
+    """The classes that some of the quasi-identifiers form by themselves."""
+
+    columns: tuple[str, ...]
+    classes: int
+    reached: float
+    """What the promise reaches on them: for k the size of the smallest, infinite if there is none."""
+
+
+def measure_key_sets(model: PrivacyModel, columns: Sequence[str], classes: ReleasedClasses) -> list[KeySetClasses]:
+    """Measure a promise on the classes of each of its key sets; empty if it has none."""
+    name_of = dict(zip(columns, classes.keys.columns, strict=True))
+    keys = classes.keys.with_row_index("class")
+    none, entries = np.zeros(0, dtype=np.int64), np.ones(classes.group.size, dtype=np.bool_)
+    found = []
+    for key_set in model.key_sets(columns):
+        joint = keys.group_by([name_of[column] for column in key_set], maintain_order=True).agg("class")["class"]
+        number = np.zeros(classes.sizes.size, dtype=np.int64)
+        number[joint.explode().to_numpy()] = np.repeat(np.arange(len(joint)), joint.list.len().to_numpy())
+        coarser = classes.in_classes(number[classes.group])
+        _, sizes = coarser.counted(np.zeros(classes.group.size, dtype=np.int64), 1, entries)
+        reached = model.reached(Groups(sizes, none, none, none, none))
+        found.append(KeySetClasses(key_set, len(joint), float(reached)))
+    return found
+
+
+def described(found: Sequence[KeySetClasses]) -> str:
+    """Return in a few words which of several key sets reaches least; empty if there is only one."""
+    if len(found) < 2:
+        return ""
+    weakest = min(found, key=lambda each: each.reached)
+    return f"{amount(len(found), 'key set')}; least by {listed(weakest.columns)}"

@@ -25,7 +25,16 @@ from discreet.errors import DataError
 from discreet.runtime.plurals import amount
 from discreet.runtime.unreadable_files import encoding_of, not_utf8, without_text
 
-__all__ = ["TextFile", "check_rows", "explain_text", "read_header", "scan_text", "trailing_blank_lines"]
+__all__ = [
+    "DistinctRows",
+    "TextFile",
+    "check_rows",
+    "distinct_rows",
+    "explain_text",
+    "read_header",
+    "scan_text",
+    "trailing_blank_lines",
+]
 
 _SEPARATORS = ",;\t|"
 _START = 1 << 18
@@ -210,3 +219,56 @@ def _lines(path: Path) -> pl.Series:
     """Return the lines of a file that polars decompresses; an empty line is null."""
     whole = pl.scan_csv(path, has_header=False, separator="\x00", quote_char=None, infer_schema=False)
     return whole.collect().to_series()
+
+
+_SAMPLED = 1 << 14
+"""Lines looked at before all others."""
+_BATCH = 1 << 18
+"""Lines read at once."""
+_REPEATS = 4
+"""How often a line occurs on average where it is worth comparing whole lines."""
+
+DistinctRows = tuple[pl.DataFrame, pl.Series]
+"""The distinct rows of a table, and how often each occurs."""
+
+
+def distinct_rows(path: Path, separator: str, columns: Sequence[str]) -> DistinctRows | None:
+    """Return the distinct rows of a file; None if few lines are equal, or if lines may not be rows.
+
+    Released rows often repeat. Comparing whole lines takes a fraction of the time of splitting them into cells. Equal
+    lines are equal rows as long as every row is one line, so a file with a quotation mark, whose cells may hold line
+    breaks, is left to the usual reader. So is one with carriage returns within lines, as polars removes one at the end
+    whenever it reads a line.
+    """
+    try:
+        counted = _distinct_lines(path)
+    except pl.exceptions.PolarsError:  # the usual reader will say what is wrong
+        return None
+    if counted is None:
+        return None
+    lines = counted["line"]
+    if lines.null_count() or lines.str.contains('["\r]').any():
+        return None
+    text = "\n".join(["", *lines, ""])  # the first line is where the header would be
+    table = scan_text(text.encode(), separator, columns, None).collect()
+    return (table, counted["rows"]) if table.height == counted.height else None
+
+
+def _distinct_lines(path: Path) -> pl.DataFrame | None:
+    """Return the distinct lines after the header and how often each occurs; None if few are equal."""
+    # No cell holds a zero byte, so every line has one field. An empty line is null.
+    plan = pl.scan_csv(
+        path, has_header=False, skip_rows=1, separator="\x00", quote_char=None, schema={"line": pl.String()}, glob=False
+    )
+    start = plan.head(_SAMPLED).collect(engine="streaming").to_series()
+    if start.n_unique() * _REPEATS > len(start):
+        return None
+    counted, rows = pl.DataFrame(schema={"line": pl.String(), "rows": pl.Int64()}), 0
+    for batch in plan.collect_batches(chunk_size=_BATCH, maintain_order=True, lazy=True, engine="streaming"):
+        runs = batch.to_series().rle().struct.unnest()  # equal lines of a shuffled file are mostly adjacent
+        found = runs.select(line="value", rows=pl.col("len").cast(pl.Int64))
+        counted = pl.concat([counted, found]).group_by("line").agg(pl.col("rows").sum())
+        rows += batch.height
+        if counted.height * _REPEATS > rows:
+            return None
+    return counted

@@ -16,8 +16,10 @@ import polars as pl
 
 from discreet.errors import DataError, DiscreetError, UsageError
 from discreet.pipeline.audit.delimited_text import (
+    DistinctRows,
     TextFile,
     check_rows,
+    distinct_rows,
     explain_text,
     read_header,
     scan_text,
@@ -26,7 +28,6 @@ from discreet.pipeline.audit.delimited_text import (
 from discreet.pipeline.audit.excel import read_sheet
 from discreet.pipeline.audit.library_errors import reading
 from discreet.pipeline.audit.read_as import read_as
-from discreet.pipeline.audit.repeated_lines import DistinctRows, distinct_rows
 from discreet.pipeline.audit.statistics import STATISTICS, read_statistics
 from discreet.pipeline.audit.table import check_columns, group, in_batches
 from discreet.pipeline.audit.values import by_name

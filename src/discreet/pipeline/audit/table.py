@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import polars as pl
 
-from discreet.errors import DataError, MissingColumnError, UsageError
+from discreet.errors import DataError, DiscreetError, MissingColumnError, UsageError
 from discreet.pipeline.audit.library_errors import reading
 from discreet.pipeline.audit.values import by_name, grouped, plain
 from discreet.pipeline.audit.weights import polars_sums
@@ -17,7 +17,7 @@ from discreet.runtime.machine_limits import check_room, within_memory
 if TYPE_CHECKING:
     import narwhals as nw
 
-__all__ = ["AuditedTable", "FrameTable", "LazyTable", "check_columns", "group", "in_batches"]
+__all__ = ["AuditedTable", "FrameTable", "LazyTable", "check_columns", "group", "in_batches", "uniqueness"]
 
 _PIECE_BYTES = 1 << 27
 _LEAST_BYTES = 1 << 24
@@ -213,3 +213,29 @@ def _unreadable(column: str, kind: Any) -> DataError:
         "first, or leave the column out of the frame.",
         column=column,
     )
+
+
+def uniqueness(
+    table: AuditedTable, columns: Sequence[str], unchanged: Sequence[str]
+) -> tuple[dict[str, float], float | None]:
+    """Return the share of rows that each column released unchanged singles out, and all columns together.
+
+    Nothing is promised about these columns, so those that cannot be grouped are not measured.
+    """
+    present = [column for column in unchanged if column in table.columns]
+    if not present:
+        return {}, None
+    try:
+        cells = table.groups({f"c{i}": column for i, column in enumerate([*present, *columns])})
+    except (DiscreetError, pl.exceptions.PolarsError):
+        return {}, None
+    each = {
+        column: _single(cells.filter(pl.col(f"c{i}").is_not_null()).group_by(f"c{i}").agg(pl.col("rows").sum())["rows"])
+        for i, column in enumerate(present)
+    }
+    return each, _single(cells["rows"]) if len(present) > 1 else None
+
+
+def _single(rows: pl.Series) -> float:
+    """Return the share of rows that are alone in their group."""
+    return float((rows == 1).sum()) / max(int(rows.sum()), 1)

@@ -11,8 +11,7 @@ import polars as pl
 from discreet.errors import Argument, UsageError
 from discreet.pipeline.audit.files import ReleasedFile
 from discreet.pipeline.audit.readers import scan
-from discreet.pipeline.audit.table import FrameTable
-from discreet.pipeline.audit.uniqueness import uniqueness
+from discreet.pipeline.audit.table import FrameTable, uniqueness
 from discreet.runtime.joined_tables import JoinedTables, check_tables, join_tables, no_table_error
 from discreet.runtime.locations import is_url
 from discreet.runtime.read_options import EngineChoice

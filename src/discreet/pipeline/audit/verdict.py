@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from discreet.pipeline.audit.key_sets import KeySetClasses, described
+from discreet.pipeline.audit.classes import KeySetClasses, described
 from discreet.problem.hidden_values import HiddenValues
 from discreet.report.class_sizes import ClassSizes
 from discreet.report.notebook import NOTHING, audit_html

@@ -14,10 +14,9 @@ import numpy as np
 import polars as pl
 
 from discreet.errors import DiscreetError
-from discreet.evaluate import AttackReport, RiskReport, UtilityReport
+from discreet.evaluate import AttackReport, AttackResult, RiskReport, UtilityReport
 from discreet.report.charts.evaluations import before_after_chart, grouped_bar_chart, neighbour_chart, share_chart
 from discreet.report.numbers import number_text, percent
-from discreet.report.sections.attacks import attack_section
 from discreet.report.sections.blocks import Block, BulletList, DataTable, Facts, Figure, Reportable, Section, Text
 from discreet.report.small_counts import LeftOut, few
 
@@ -47,7 +46,7 @@ def sections_of(item: Measured) -> Sequence[Section]:
         return [_risk_section(item)]
     if isinstance(item, UtilityReport):
         return [_utility_section(item)]
-    return [attack_section(item)] if isinstance(item, AttackReport) else item.sections()
+    return [_attack_section(item)] if isinstance(item, AttackReport) else item.sections()
 
 
 def evaluation_sections(release: Release, given: Sequence[Measured], *, evaluate: bool) -> list[Section]:
@@ -291,3 +290,50 @@ def _number(value: float | None) -> str:
 
 def _share(value: float | None) -> str:
     return "–" if value is None else percent(value)
+
+
+_ATTACKS = (
+    "Each attack was run on this release. It is compared with a naive guess and, where that makes sense, with the same "
+    "attack on people who are not in the release; only what exceeds both is due to the release. The range is a 95 % "
+    "confidence interval."
+)
+
+
+def _attack_section(report: AttackReport) -> Section:
+    """Return the results as a table, what was found, and which attacks were not run."""
+    found = [report[name] for name in report.results]
+    ran = [each for each in found if each.ran]
+    blocks: list[Block] = [
+        Text(_ATTACKS),
+        DataTable(
+            ["attack", "what is guessed", "right", "range", "naive guess", "control", "better"],
+            [_attack_row(each) for each in ran],
+            words=2,
+        ),
+        Text(_attacks_verdict(report)),
+        BulletList([f"{each.attack}: {each.sentence}" for each in found]),
+    ]
+    return Section("Attacks", [*blocks, *([BulletList(report.notes)] if report.notes else [])])
+
+
+def _attack_row(result: AttackResult) -> list[str]:
+    assert result.success is not None
+    assert result.naive is not None
+    assert result.low is not None
+    assert result.high is not None
+    return [
+        result.attack,
+        result.guessed,
+        percent(result.success),
+        f"{percent(result.low)} to {percent(result.high)}",
+        percent(result.naive),
+        "–" if result.control is None else percent(result.control),
+        "yes" if result.better else "no",
+    ]
+
+
+def _attacks_verdict(report: AttackReport) -> str:
+    if not report.worst:
+        return "No attack does better than its naive guess and its control group, beyond chance."
+    names = ", ".join(each.attack for each in report.worst)
+    return f"Better than the naive guess and the control group, beyond chance: {names}."

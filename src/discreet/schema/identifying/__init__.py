@@ -1,10 +1,17 @@
 """Detection of columns that could identify people, by their names, counts and a sample of values."""
 
-from discreet.schema.identifying._detect import ColumnFacts, Finding, detect, known_texts, numbers_people, singles_out
+from discreet.schema.identifying._detect import (
+    ColumnFacts,
+    Finding,
+    detect,
+    detect_all,
+    known_texts,
+    numbers_people,
+    singles_out,
+)
 from discreet.schema.identifying._diversity import near_duplicates, suggest_diversity
 from discreet.schema.identifying._kinds import KINDS, Kind, Sighting, sightings
 from discreet.schema.identifying._leaks import Leak, find_leaks
-from discreet.schema.identifying._table import detect_all
 from discreet.schema.identifying._words import words_of
 
 __all__ = [

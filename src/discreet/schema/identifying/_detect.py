@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -14,9 +14,10 @@ from discreet.schema._column import text_of
 from discreet.schema._schema import Role
 from discreet.schema._types import Type, infer_type, parse_dates
 from discreet.schema.identifying._kinds import BIRTH, DATES, NAMES, PERSON_NUMBER, Sighting, sightings
+from discreet.schema.identifying._leaks import Leak, find_leaks
 from discreet.schema.identifying._words import DESCRIBING, SENSITIVE, words_of
 
-__all__ = ["ColumnFacts", "Finding", "detect", "known_texts", "numbers_people", "singles_out"]
+__all__ = ["ColumnFacts", "Finding", "detect", "detect_all", "known_texts", "numbers_people", "singles_out"]
 
 _FEW_ROWS, _SOME_ROWS = 20, 200
 _OFTEN, _NEARLY_ALL = 0.1, 0.9
@@ -282,3 +283,17 @@ def _look_like_codes(texts: pl.Series) -> bool:
     lengths = texts.str.len_chars().to_numpy()
     short = 3 <= lengths.max() <= 12 and lengths.max() - lengths.min() <= 2
     return bool(short and texts.n_unique() >= 2 and texts.str.contains(r"^[A-Z0-9 .-]*\d[A-Z0-9 .-]*$").all())
+
+
+def detect_all(facts: Mapping[str, ColumnFacts], sample: pl.DataFrame) -> tuple[dict[str, Finding], dict[str, Leak]]:
+    """Propose a role for each column, and find identifiers in the others; both by column.
+
+    >>> sample = pl.DataFrame({"name": ["Ann Lee", "Bo Cruz"], "remark": ["called Ann twice", "Cruz was late"]})
+    >>> found, leaks = detect_all({name: ColumnFacts.of(name, sample[name]) for name in sample.columns}, sample)
+    >>> str(found["name"].role), leaks["remark"].identifier
+    ('identifier', 'name')
+    """
+    found = {name: detect(each) for name, each in facts.items()}
+    direct = [name for name, finding in found.items() if finding.role is Role.IDENTIFIER]
+    others = [name for name in found if name not in direct]
+    return found, {leak.column: leak for leak in find_leaks(sample, direct, others)}
