@@ -5,8 +5,19 @@ from __future__ import annotations
 import naive
 from discreet.errors import InfeasibleError, UsageError
 from discreet.problem import Problem
+from discreet.solve import Recoder, Released
 
-__all__ = ["COSTS", "FURTHER_MODELS", "KINDS", "MODELS", "SCORES", "built", "plain_cost", "plain_models"]
+__all__ = [
+    "COSTS",
+    "FURTHER_MODELS",
+    "KINDS",
+    "MODELS",
+    "SCORES",
+    "built",
+    "evaluate_blocks",
+    "plain_cost",
+    "plain_models",
+]
 
 MODELS = {
     "k": (lambda rng: [f"k({rng.integers(1, 6)})"]),
@@ -114,3 +125,8 @@ def built(sample, **parts):
         return Problem.build(sample.counts, **parts)
     except (InfeasibleError, UsageError):
         return None
+
+
+def evaluate_blocks(problem, blocks):
+    """Evaluate one recoding: ``blocks[i][leaf]`` is the block number of each leaf of attribute i."""
+    return Recoder(problem).evaluate(Released.by_blocks(problem.table, blocks))

@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 import naive
-from cases import COSTS, KINDS, MODELS, built, plain_cost, plain_kind, plain_models
+from cases import COSTS, KINDS, MODELS, built, evaluate_blocks, plain_cost, plain_kind, plain_models
 from depth import cases, enough
 from discreet.problem import SCHEMES
 from discreet.solve import Budget
-from discreet.solve._recoding import evaluate_blocks
 from discreet.solve.cuts.solver import CutSearch, CutsSolver
 from tables import random_sample
 

@@ -13,12 +13,11 @@ import pytest
 
 import naive
 from cases import COSTS as ADDITIVE_COSTS
-from cases import KINDS, SCORES, built, plain_cost, plain_kind, plain_models
+from cases import KINDS, SCORES, built, evaluate_blocks, plain_cost, plain_kind, plain_models
 from discreet.errors import UnsupportedCombinationError
 from discreet.problem import SCHEMES
 from discreet.runtime.integer_codes import by_appearance
 from discreet.solve import Budget, choose_solver
-from discreet.solve._recoding import evaluate_blocks
 from discreet.solve.general import bounds as _bounds
 from discreet.solve.general.solver import GeneralSolver
 from discreet.solve.partitions import search as _search

@@ -11,12 +11,11 @@ import pytest
 
 import discreet as dc
 import naive
-from cases import KINDS, MODELS, built, plain_models
+from cases import KINDS, MODELS, built, evaluate_blocks, plain_models
 from depth import cases, enough
 from discreet.problem import SCHEMES, Problem
 from discreet.problem.costs.certainty import Certainty
 from discreet.solve import SOLVERS, Budget
-from discreet.solve._recoding import evaluate_blocks
 from discreet.solve.local.task import make_task
 from discreet.solve.published.li_li.search import LiLiTechniques, li_li_search
 from local_tables import audited, random_local_table

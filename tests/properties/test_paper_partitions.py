@@ -9,13 +9,12 @@ import numpy as np
 import pytest
 
 import naive
-from cases import MODELS, built, plain_cost, plain_models
+from cases import MODELS, built, evaluate_blocks, plain_cost, plain_models
 from depth import cases, enough
 from discreet.counts import CodedAttribute, CountTable
 from discreet.errors import UnsupportedCombinationError
 from discreet.problem import SCHEMES, Problem
 from discreet.solve import Budget
-from discreet.solve._recoding import evaluate_blocks
 from discreet.solve.published.li_li import search as paper
 from discreet.solve.published.li_li.catalogue import Catalogue
 from discreet.solve.published.li_li.evaluation import ArrayEvaluator, evaluator_for

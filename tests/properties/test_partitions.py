@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 
 import naive
-from cases import MODELS, built, plain_cost, plain_models
+from cases import MODELS, built, evaluate_blocks, plain_cost, plain_models
 from depth import cases, enough
 from discreet.problem import Problem
 from discreet.solve import Budget
-from discreet.solve._recoding import evaluate_blocks
 from discreet.solve.cuts.solver import CutsSolver
 from discreet.solve.lattice.solver import LatticeSolver
 from discreet.solve.partitions import bounds as _partition_bounds

@@ -10,12 +10,11 @@ import pytest
 
 import discreet as dc
 import naive
-from cases import MODELS, built, plain_cost, plain_models
+from cases import MODELS, built, evaluate_blocks, plain_cost, plain_models
 from discreet.errors import UsageError
 from discreet.problem import Problem
 from discreet.runtime.integer_codes import by_appearance
 from discreet.solve import Budget
-from discreet.solve._recoding import evaluate_blocks
 from discreet.solve.robust.solver import RobustSolver
 from tables import random_sample
 

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 import naive
-from cases import COSTS, KINDS, MODELS, built, plain_cost, plain_kind, plain_models
+from cases import COSTS, KINDS, MODELS, built, evaluate_blocks, plain_cost, plain_kind, plain_models
 from discreet.errors import UnsupportedCombinationError, UsageError
 from discreet.problem import Problem
 from discreet.runtime import integer_codes as _numbers
 from discreet.solve import _class_arrays as class_arrays
 from discreet.solve._class_arrays import Released
-from discreet.solve._recoding import Recoder, evaluate_blocks
+from discreet.solve._recoding import Recoder
 from tables import count_table, random_sample
 
 CASES = list(itertools.product(KINDS, COSTS))

@@ -6,9 +6,8 @@ The messages of libraries may quote cells, so they are inspected but never shown
 from __future__ import annotations
 
 import gzip
-import re
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import polars as pl
@@ -56,15 +55,11 @@ def writing(what: str) -> Iterator[None]:
 
 
 _LIBRARIES = {"polars", "pyo3_runtime", "pyarrow", "pandas", "narwhals", "numpy", "duckdb", "_duckdb", "xlsxwriter"}
-_COLUMN = re.compile("[Cc]olumn ['\"`]([^'\"`]{1,200})['\"`]")
 
 
 @contextmanager
-def library_errors(columns: Iterable[str] = ()) -> Iterator[None]:
-    """Translate errors that no other guard handled.
-
-    Of the message, only the name of one of the ``columns`` is shown.
-    """
+def library_errors() -> Iterator[None]:
+    """Translate errors that no other guard handled; their messages may quote cells and are not shown."""
     try:
         yield
     except DiscreetError:
@@ -73,13 +68,9 @@ def library_errors(columns: Iterable[str] = ()) -> Iterator[None]:
         library = type(error).__module__.partition(".")[0]
         if library not in _LIBRARIES:
             raise
-        found = _COLUMN.search(str(error))
-        column = found[1] if found and found[1] in set(columns) else None
-        what = "A column" if column is None else f"Column '{column}'"
         raise DataError(
-            f"{what} holds something {_NAMES.get(library, library)} cannot work with ({type(error).__name__}); turn it "
-            "into text, numbers or dates first, or leave it out by naming it as an identifier.",
-            column=column,
+            f"A column holds something {_NAMES.get(library, library)} cannot work with ({type(error).__name__}); turn "
+            "it into text, numbers or dates first, or leave it out by naming it as an identifier."
         ) from None
 
 

@@ -156,11 +156,14 @@ class JobSettings:
         """The random order of what is written; None keeps that of the table."""
         return Shuffle.of(self.order, self.seed)
 
-    def describe_search(self) -> dict[str, Any]:
-        """Return what was searched for, with the keys of a job file; optional keys only where they were used."""
+    def describe_search(self, models: Iterable[PrivacyModel]) -> dict[str, Any]:
+        """Return what was searched for, with the keys of a job file; optional keys only where they were used.
+
+        ``models`` are the promises of the problem, which name the columns that those of the job left out.
+        """
         presence = () if self.linked is None else self.linked.presence
         return {
-            "privacy": [model.text for model in self.privacy],
+            "privacy": [model.text for model in models],
             "cost": self.given_cost if self.priorities else self.cost,
             "suppression": self.suppression,
             "scheme": (self.linked and self.linked.scheme) or self.scheme,

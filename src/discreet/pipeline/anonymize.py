@@ -192,5 +192,5 @@ def anonymize(
         prepared = prepare(settings).with_key()
         budget = search_budget(budget, None)
         problem, solution = search(prepared, progress, budget)
-        job = {**settings.describe_search(), "privacy": [model.text for model in problem.privacy]}
+        job = settings.describe_search(problem.privacy)
         return make_release(prepared, problem, solution, job, drawn=budget.drawn)

@@ -173,11 +173,7 @@ def best_of_schemes(settings: JobSettings, progress: ProgressCallback | None, bu
         raise errors[0]
     time_is_up = clock.left <= 0
     best = min(attempts, key=lambda attempt: attempt.solution.cost)
-    job = {
-        **best.prepared.settings.describe_search(),
-        "privacy": [model.text for model in best.problem.privacy],
-        "time_limit": settings.time_limit,
-    }
+    job = {**best.prepared.settings.describe_search(best.problem.privacy), "time_limit": settings.time_limit}
     release = make_release(best.prepared, best.problem, best.solution, job, drawn=budget.drawn)
     release.stats["schemes"] = [asdict(each) for each in tried]
     others = time.monotonic() - began - sum(release.stats["seconds"].values())

@@ -288,7 +288,7 @@ def _cover_labels(domain: Domain, cover: GroupCovers, grid: Grid | None = None) 
 
 
 def _range_labels(domain: Domain, first: IntArray, second: IntArray, grid: Grid | None) -> pl.Series:
-    """Return ranges as :func:`range_name` writes them; ranges with missing values are the root.
+    """Return ranges as text, such as ``[17, 23]``; ranges with missing values are the root.
 
     With a grid, ranges end at its lines.
     """

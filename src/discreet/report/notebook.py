@@ -18,17 +18,17 @@ NOTHING = "There are no rows, so nothing was checked: a table without rows keeps
 """What is said of the audit of an empty table."""
 
 
-def audit_html(audit: Audit, hidden: Collection[str] = ()) -> str:
-    """Return an audit as a card, without the measured values of the ``hidden`` promises."""
+def audit_html(audit: Audit) -> str:
+    """Return an audit as a card."""
     title = f"Audit of {audit.counts} in {amount(audit.classes, 'class', 'classes')}"
     level, words = ("danger", "A promise is broken.") if not audit.passed else ("ok", "Every promise is kept.")
     if audit.passed and not audit.rows:
         level, words = "caution", NOTHING
-    return card(title, findings([(level, words)]), audit_table(audit, hidden), level=level)
+    return card(title, findings([(level, words)]), audit_table(audit), level=level)
 
 
 def audit_table(audit: Audit, hidden: Collection[str] = ()) -> str:
-    """Return the checks of an audit as a table."""
+    """Return the checks of an audit as a table, without the measured values of the ``hidden`` promises."""
     title = f"Audit {'passed' if audit.passed else 'FAILED'}"
     return table(title, ("promise", "promised", "reached", "verdict"), check_rows(audit, hidden), text=[3])
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
-__all__ = ["badge", "card", "figures", "findings", "folded", "note_list", "table"]
+__all__ = ["card", "figures", "findings", "folded", "note_list", "table"]
 
 _STYLE = """
 .discreet-card { --paper: transparent; --ink: currentColor; --soft: color-mix(in srgb, currentColor 78%, transparent);
@@ -54,20 +54,20 @@ _STYLE = """
 
 def card(title: str, *body: str, level: str = "") -> str:
     """Return a card: a title, with a badge where there is a level (ok, caution or danger), and what is in it."""
-    mark = badge(level) if level else ""
+    mark = _badge(level) if level else ""
     heading = f'<div class="title" role="heading" aria-level="2">{mark}{escape(title)}</div>'
     return f'<div class="discreet-card"><style>{_STYLE}</style>{heading}{"".join(body)}</div>'
 
 
-def badge(level: str, text: str = "") -> str:
-    """Return a level, or another text in its colour."""
+def _badge(level: str) -> str:
+    """Return a level in its colour."""
     kind = level if level in ("ok", "caution", "danger") else "plain"
-    return f'<span class="badge {kind}">{escape(text or level)}</span>'
+    return f'<span class="badge {kind}">{escape(level)}</span>'
 
 
 def findings(found: Iterable[tuple[str, str]]) -> str:
     """Return sentences, each with its level."""
-    items = "".join(f"<li>{badge(level)}{escape(sentence)}</li>" for level, sentence in found)
+    items = "".join(f"<li>{_badge(level)}{escape(sentence)}</li>" for level, sentence in found)
     return f"<ul>{items}</ul>" if items else ""
 
 

@@ -13,6 +13,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import Any
 
 from discreet.errors import UsageError
@@ -101,35 +102,10 @@ def counted(value: Any, by_column: bool = False) -> str:
     return f"{{{number}}}" if isinstance(value, dict) else f"[{number}]"
 
 
-def _split(body: str, text: str) -> list[str]:
-    items, depth, quote, start = [], 0, "", 0
-    for position, char in enumerate(body):
-        if quote:
-            quote = "" if char == quote else quote
-        elif char in "'\"":
-            quote = char
-        elif char in "{([":
-            depth += 1
-        elif char in "})]":
-            depth -= 1
-        elif char == "," and depth == 0:
-            items.append(body[start:position])
-            start = position + 1
-    if depth < 0:
-        raise UsageError(
-            f"'{text}' is not a text form; it has more closing brackets than opening ones.", topic="text-form"
-        )
-    if quote or depth:
-        raise UsageError(f"'{text}' is not a text form; a quote or bracket is left open.", topic="text-form")
-    items.append(body[start:])
-    if len(items) == 1 and not items[0].strip():
-        return []
-    return items
-
-
-def _cut(item: str, mark: str) -> tuple[str, str, str]:
-    quote, depth = "", 0
-    for position, char in enumerate(item):
+def _marks(text: str, mark: str) -> tuple[list[int], int, bool]:
+    """Return where a mark is outside quotes and brackets, the brackets left open, and whether a quote is."""
+    found, depth, quote = [], 0, ""
+    for position, char in enumerate(text):
         if quote:
             quote = "" if char == quote else quote
         elif char in "'\"":
@@ -139,8 +115,27 @@ def _cut(item: str, mark: str) -> tuple[str, str, str]:
         elif char in "})]":
             depth -= 1
         elif char == mark and depth == 0:
-            return item[:position], mark, item[position + 1 :]
-    return item, "", ""
+            found.append(position)
+    return found, depth, bool(quote)
+
+
+def _split(body: str, text: str) -> list[str]:
+    commas, depth, quoted = _marks(body, ",")
+    if depth < 0:
+        raise UsageError(
+            f"'{text}' is not a text form; it has more closing brackets than opening ones.", topic="text-form"
+        )
+    if quoted or depth:
+        raise UsageError(f"'{text}' is not a text form; a quote or bracket is left open.", topic="text-form")
+    items = [body[start + 1 : end] for start, end in pairwise([-1, *commas, len(body)])]
+    if len(items) == 1 and not items[0].strip():
+        return []
+    return items
+
+
+def _cut(item: str, mark: str) -> tuple[str, str, str]:
+    found = _marks(item, mark)[0]
+    return (item[: found[0]], mark, item[found[0] + 1 :]) if found else (item, "", "")
 
 
 def _value(item: str, text: str) -> Any:

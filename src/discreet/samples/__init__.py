@@ -3,7 +3,6 @@
 from discreet.samples.hierarchies import HIERARCHIES, write_hierarchies
 from discreet.samples.people import COLUMNS, check_size, chunks, sample
 from discreet.samples.visits import (
-    VISIT_COLUMNS,
     people_of,
     sample_tables,
     sample_visits,
@@ -14,7 +13,6 @@ from discreet.samples.visits import (
 __all__ = [
     "COLUMNS",
     "HIERARCHIES",
-    "VISIT_COLUMNS",
     "check_size",
     "chunks",
     "people_of",

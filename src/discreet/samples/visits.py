@@ -15,10 +15,8 @@ from numpy.typing import NDArray
 from discreet.samples import people as synthetic
 from discreet.samples.people import check_size
 
-__all__ = ["VISIT_COLUMNS", "people_of", "sample_tables", "sample_visits", "visit_chunks", "visits_alone"]
+__all__ = ["people_of", "sample_tables", "sample_visits", "visit_chunks", "visits_alone"]
 
-VISIT_COLUMNS = ("patient_id", "household_id", "visit_date", "age", "sex", "zip", "department", "diagnosis")
-"""The columns of the table, in order."""
 _OF_PEOPLE = ("household_id", "sex", "zip")
 """The columns that are the same in all visits of a person."""
 _FIRST_DAY, _DAYS = np.datetime64("2021-01-01", "D"), 4 * 365

@@ -3,7 +3,7 @@
 The functions of the builders (``intervals``, ``mask``, …) are in the modules of :mod:`discreet.schema.builders`.
 """
 
-from discreet.schema._blocks import node_names, range_name, set_text
+from discreet.schema._blocks import node_names, set_text
 from discreet.schema._column import Column, numbers_of, plain, text_of, value_text
 from discreet.schema._domain import Domain, make_domain
 from discreet.schema._forms import as_hierarchy, builder_name, hierarchy_for_reports, hierarchy_from_text
@@ -71,7 +71,6 @@ __all__ = [
     "parse_dates",
     "parts_of",
     "plain",
-    "range_name",
     "rounding_grid",
     "set_text",
     "sightings",

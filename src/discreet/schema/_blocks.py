@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from discreet.runtime.integer_codes import first_of
 
-__all__ = ["OR_MISSING", "Label", "block_names", "node_levels", "node_names", "range_name", "set_name", "set_text"]
+__all__ = ["OR_MISSING", "Label", "block_names", "node_levels", "node_names", "set_name", "set_text"]
 
 Label = str | None
 
@@ -142,15 +142,6 @@ def set_text(labels: Sequence[Label], taken: Container[Label] = ()) -> Label:
     'Private or missing'
     """
     return labels[0] if len(labels) == 1 else _new_name(labels, False, taken)
-
-
-def range_name(low: Label, high: Label) -> Label:
-    """Return the text of the range from one number or date to another.
-
-    >>> range_name("17", "23")
-    '[17, 23]'
-    """
-    return low if low == high else f"[{low}, {high}]"
 
 
 def node_names(labels: Sequence[Sequence[Label]], levels: Sequence[int], blocks: Sequence[int]) -> list[Label]:

@@ -144,16 +144,15 @@ def node_levels(attribute: CodedAttribute, leaf: IntArray, leaves: IntArray) -> 
 class Gatherer:
     """Gathers the classes of recodings of one problem; what depends on the problem alone is computed once.
 
-    ``columns`` are sensitive ones to gather beside those the privacy models use. With ``people`` the people of the
-    population are counted even if no model uses them.
+    ``columns`` are sensitive ones to gather beside those the privacy models use.
 
     If promises count people, sensitive values are gathered in people alone, by ``counter``.
     """
 
-    def __init__(self, problem: Problem, columns: Iterable[str] = (), *, people: bool = False) -> None:
+    def __init__(self, problem: Problem, columns: Iterable[str] = ()) -> None:
         self.problem = problem
         self.table = problem.table
-        self.counts_people = people or problem.looks_at_population
+        self.counts_people = problem.looks_at_population
         self.needs = problem.cost.needs
         names = sorted({*columns, *(str(getattr(model, "attribute", "")) for model in problem.privacy)})
         self.watched = [self.table.sensitive[name] for name in names if name in self.table.sensitive]

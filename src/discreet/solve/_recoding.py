@@ -25,7 +25,7 @@ from discreet.solve._class_bounds import ClassBounds
 from discreet.solve._key_sets import KeySetRule, with_dropped
 from discreet.solve._key_sets_of_people import classes_left, classes_of_key_sets, people_left
 
-__all__ = ["EvaluatedRecoding", "Recoder", "class_costs", "evaluate_blocks", "people_cost", "smallest_budget"]
+__all__ = ["EvaluatedRecoding", "Recoder", "class_costs", "people_cost", "smallest_budget"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,11 +245,6 @@ def class_costs(problem: Problem, classes: Classes, done: Suppressed) -> FloatAr
             cost.partly(classes, attribute, done.removed),
         )
     return np.where(done.records > 0, cost.suppressed(classes), cost.published(classes))
-
-
-def evaluate_blocks(problem: Problem, blocks: Sequence[IntArray]) -> EvaluatedRecoding:
-    """Evaluate one recoding: ``blocks[i][leaf]`` is the block number of each leaf of attribute i."""
-    return Recoder(problem).evaluate(Released.by_blocks(problem.table, blocks))
 
 
 def smallest_budget(problem: Problem, top: Released) -> int | None:

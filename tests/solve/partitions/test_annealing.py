@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from cases import evaluate_blocks
 from depth import DEEP
 from discreet.problem import Problem
 from discreet.runtime.integer_codes import by_appearance
 from discreet.solve import Budget
-from discreet.solve._recoding import evaluate_blocks
 from discreet.solve.partitions.search import PartitionSearch
 from discreet.solve.partitions.solver import PartitionsSolver
 from tables import random_sample

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
+from cases import evaluate_blocks
 from discreet.counts import CodedAttribute, CountTable, Histogram
 from discreet.errors import InterruptedRun, UnsupportedCombinationError, UsageError
 from discreet.problem import Problem, Separable
@@ -15,7 +16,6 @@ from discreet.problem.costs import Cost
 from discreet.problem.privacy import PrivacyModel
 from discreet.problem.schemes import Scheme
 from discreet.solve import SOLVERS, Budget, choose_solver, solve
-from discreet.solve._recoding import evaluate_blocks
 from discreet.solve.lattice.solver import LatticeSolver
 from discreet.solve.partitions import runs as _runs
 from discreet.solve.partitions.search import PartitionSearch

@@ -60,10 +60,10 @@ def _thousands(number: int) -> str:
     return f"{(number + 1) // 1000}K" if number >= 1000 else str(number)
 
 
-def size_chart(before: ClassSizes, after: ClassSizes, least: int, width: float = WIDTH, who: str = "people") -> str:
+def size_chart(before: ClassSizes, after: ClassSizes, least: int, who: str = "people") -> str:
     """Draw the share of the released people, or households, in classes of each size, before and after."""
     edges = edges_for(before, after)
-    return size_range_chart(edges, (before.ranges(edges), after.ranges(edges)), least, width, who)
+    return size_range_chart(edges, (before.ranges(edges), after.ranges(edges)), least, who=who)
 
 
 def size_range_chart(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import ClassVar
@@ -27,7 +28,7 @@ from discreet.solve.local.pricing import PricedGroups, make_solution, price, row
 from discreet.solve.local.repair import repair
 from discreet.solve.local.task import LocalGrouping, LocalTask, make_task
 
-__all__ = ["LocalSolver", "compile_ahead", "load_kernels", "satisfied_by"]
+__all__ = ["LocalSolver", "bounded_solution", "compile_ahead", "load_kernels", "satisfied_by"]
 
 _SECONDS, _TUPLES = 1.0, 200_000
 """After the time limit the quick bound may take so long, and is found for at most so many tuples."""
@@ -118,18 +119,9 @@ class LocalSolver(Solver):
         if isinstance(found, Solution):
             return found
         grouping, priced = found, price(task, found)
-        trace = [Progress(budget.seconds, priced.cost, 0.0, 1)]
-        if progress is not None:
-            progress(trace[-1])
-        try:
-            bound = self._bound(task, grouping, priced, budget)
-        except KeyboardInterrupt:  # the groups are found, and worth releasing without a bound
-            budget.stop.set()
-            bound = 0.0
-        trace.append(Progress(budget.seconds, priced.cost, min(bound, priced.cost), 1))
-        if progress is not None:
-            progress(trace[-1])
-        return make_solution(task, grouping, bound, trace, priced)
+        return bounded_solution(
+            task, grouping, priced, lambda: self._bound(task, grouping, priced, budget), budget, progress
+        )
 
     def _groups_of(self, task: LocalTask, budget: Budget) -> LocalGrouping | Solution:
         """Return groups that satisfy every model, or the solution that there are none or that all is suppressed."""
@@ -166,6 +158,32 @@ class LocalSolver(Solver):
         if prices > 0 or self.bound in (None, "none") or (budget.exhausted and task.points.weights.size > _TUPLES):
             return prices
         return nearest_bound(task, Budget(_SECONDS) if budget.exhausted else budget, row_rates(task, grouping, priced))
+
+
+def bounded_solution(
+    task: LocalTask,
+    grouping: LocalGrouping,
+    priced: PricedGroups,
+    bound: Callable[[], float],
+    budget: Budget,
+    progress: ProgressCallback | None,
+) -> Solution:
+    """Return the solution of groups that were found, once their lower bound is computed; after Ctrl-C that is 0."""
+    trace: list[Progress] = []
+
+    def note(lower_bound: float) -> None:
+        trace.append(Progress(budget.seconds, priced.cost, lower_bound, 1))
+        if progress is not None:
+            progress(trace[-1])
+
+    note(0.0)
+    try:
+        proven = bound()
+    except KeyboardInterrupt:  # the groups are found, and worth releasing without a bound
+        budget.stop.set()
+        proven = 0.0
+    note(min(proven, priced.cost))
+    return make_solution(task, grouping, proven, trace, priced)
 
 
 @cache

@@ -82,16 +82,16 @@ class LocalSearchSolver(LocalSolver):
         return {"low": 20, "default": 240, "high": 1500}[self.effort]
 
     def groups(self, task: LocalTask, requirement: Requirement, budget: Budget) -> LocalGrouping:
-        """Group region by region; after Ctrl-C what is not done yet is completed without further search."""
+        """Find groups; after Ctrl-C what is not done yet is completed without further search."""
         try:
-            return self._by_regions(task, requirement, budget)
+            return self._find_groups(task, requirement, budget)
         except KeyboardInterrupt:
             if budget.stop.is_set():  # it was pressed twice
                 raise
             budget.stop.set()
-            return self._by_regions(task, requirement, budget)
+            return self._find_groups(task, requirement, budget)
 
-    def _by_regions(self, task: LocalTask, requirement: Requirement, budget: Budget) -> LocalGrouping:
+    def _find_groups(self, task: LocalTask, requirement: Requirement, budget: Budget) -> LocalGrouping:
         """Group region by region; the result does not depend on how many are solved at once."""
         leaves, k = _leaves(task), requirement.smallest
         rule = SplitRule(task.points.rates, k, 1 + _CLOSER / k)

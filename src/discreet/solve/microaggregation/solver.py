@@ -13,13 +13,13 @@ from discreet.problem import Cost, Problem
 from discreet.problem.costs.loss import Loss
 from discreet.problem.costs.squared_error import SquaredError
 from discreet.runtime.arguments import one_of
-from discreet.solve._base import SOLVERS, Budget, Progress, ProgressCallback, Solution
+from discreet.solve._base import SOLVERS, Budget, ProgressCallback, Solution
 from discreet.solve._kernel_loading import warm_up
 from discreet.solve._requirements import make_requirement
 from discreet.solve.kernels.arrays import Floats, Ints
 from discreet.solve.kernels.requirements import Requirement
-from discreet.solve.local.base import LocalSolver, load_kernels
-from discreet.solve.local.pricing import make_solution, price
+from discreet.solve.local.base import LocalSolver, bounded_solution, load_kernels
+from discreet.solve.local.pricing import price
 from discreet.solve.local.solver import Effort, LocalSearchSolver
 from discreet.solve.local.task import LocalGrouping, LocalTask, make_task
 from discreet.solve.microaggregation.bounds import BOUND, few_rows, squared_error_bound
@@ -106,18 +106,10 @@ class MicroaggregationSolver(LocalSolver):
                 return found
             found = LocalGrouping(found.groups.tuple, found.groups.group, found.groups.count)
         priced = price(task, found)._replace(cost=squared_error_of(problem.table, cost, found))
-        trace = [Progress(budget.seconds, priced.cost, 0.0, 1)]
-        if progress is not None:
-            progress(trace[-1])
-        try:
-            bound = self._lower_bound(problem, cost, priced.cost, budget, search.near.get(id(problem.table)))
-        except KeyboardInterrupt:  # the groups are found, and worth releasing without a bound
-            budget.stop.set()
-            bound = 0.0
-        trace.append(Progress(budget.seconds, priced.cost, min(bound, priced.cost), 1))
-        if progress is not None:
-            progress(trace[-1])
-        return make_solution(task, found, bound, trace, priced)
+        near = search.near.get(id(problem.table))
+        return bounded_solution(
+            task, found, priced, lambda: self._lower_bound(problem, cost, priced.cost, budget, near), budget, progress
+        )
 
     def groups(self, task: LocalTask, requirement: Requirement, budget: Budget) -> LocalGrouping:
         """Return groups by unweighted squared error."""
@@ -155,17 +147,8 @@ class _SquaredErrorSearch(LocalSearchSolver):
     near: dict[int, NearRows] = field(default_factory=dict, compare=False)
     """The nearest rows of each, by the identity of the table, if all rows differ: the bound needs those of points."""
 
-    def groups(self, task: LocalTask, requirement: Requirement, budget: Budget) -> LocalGrouping:
-        """Return groups; after Ctrl-C with what is found by then."""
-        try:
-            return self._by_error(task, requirement, budget)
-        except KeyboardInterrupt:
-            if budget.stop.is_set():  # it was pressed twice
-                raise
-            budget.stop.set()
-            return self._by_error(task, requirement, budget)
-
-    def _by_error(self, task: LocalTask, requirement: Requirement, budget: Budget) -> LocalGrouping:
+    def _find_groups(self, task: LocalTask, requirement: Requirement, budget: Budget) -> LocalGrouping:
+        """Group by squared error; with a budget that is used up, without search."""
         table, k = task.problem.table, max(requirement.smallest, 1)
         x = coordinates(table, self.cost)
         by_size = requirement.model.size == 0
