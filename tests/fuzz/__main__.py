@@ -14,9 +14,10 @@ import warnings
 from collections import Counter
 
 from fuzz.auditor import CONDITIONS, OF_PEOPLE, OF_TABLE
-from fuzz.checks import Broken, check
+from fuzz.checks import check
 from fuzz.jobs import FAMILIES, Case, cells, known, make_case
 from fuzz.kernels import differences
+from fuzz.outcome import Broken
 from fuzz.process import compare
 from fuzz.shrink import shrink
 

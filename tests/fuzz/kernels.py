@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from discreet.solve.kernels.jit import Kernel
-from fuzz.checks import run
 from fuzz.jobs import make_case
+from fuzz.outcome import run
 
 __all__ = ["Twice", "differences"]
 

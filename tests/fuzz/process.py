@@ -16,7 +16,7 @@ MODES = {
 }
 _SCRIPT = """
 import sys
-from fuzz.checks import digest, run
+from fuzz.outcome import digest, run
 from fuzz.jobs import make_case
 for seed in map(int, sys.argv[1:]):
     print(seed, digest(run(make_case(seed, large=False))), flush=True)

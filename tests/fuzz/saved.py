@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from discreet.errors import DiscreetError
-from fuzz.checks import digest, run
 from fuzz.jobs import Case, Part, make_case
+from fuzz.outcome import digest, run
 from fuzz.tables import Column
 
 SAVED = Path(__file__).parent / "saved.json"

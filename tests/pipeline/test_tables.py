@@ -15,32 +15,20 @@ from click.testing import CliRunner
 import discreet as dc
 from canary import found_in
 from discreet.cli import program
-from discreet.errors import AuditError, DataError, DiscreetError, OutputError, UndecidedColumnError, UsageError
+from discreet.errors import AuditError, DataError, OutputError, UndecidedColumnError, UsageError
 from discreet.job import Job
 from discreet.pipeline import publish_tables as publishing
-
-OPTIONS: dict[str, Any] = {
-    "person": "patient_id",
-    "identifiers": ["household_id", "visit_date"],
-    "quasi_identifiers": {"age": "intervals(5, 10, 20, 40)", "sex": "flat", "zip": "mask(digits=5)"},
-    "sensitive": ["diagnosis"],
-    "keep": ["department"],
-    "privacy": ["k(4)", "l+(0.9, diagnosis)"],
-    "suppression": "budget(20%)",
-    "seed": 3,
-}
+from two_tables import OPTIONS, people_and_visits, with_people_without_visits
 
 
 @pytest.fixture(scope="module")
 def tables() -> dict[str, pl.DataFrame]:
-    found = dc.sample_tables(600, seed=1)
-    return {name: table.with_columns(patient_id=pl.format("QZcanary{}", "patient_id")) for name, table in found.items()}
+    return people_and_visits()
 
 
 @pytest.fixture(scope="module")
 def some(tables: dict[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
-    """The same, with people who made no visit."""
-    return {**tables, "visits": tables["visits"].filter(~pl.col("patient_id").str.ends_with("7"))}
+    return with_people_without_visits(tables)
 
 
 def test_it_is_the_release_of_the_joined_table(tables: dict[str, pl.DataFrame]) -> None:
@@ -339,72 +327,6 @@ def test_values_of_people_are_found_in_other_tables(tables: dict[str, pl.DataFra
         dc.anonymize({**tables, "visits": visits}, **{**OPTIONS, "keep": []})
 
 
-WRONG: dict[str, tuple[Any, str]] = {
-    "person missing in people": (
-        lambda t: {**t, "people": t["people"].head(400)},
-        r"The table 'visits' has \d+ rows of people who are not in 'people'; add these people",
-    ),
-    "people twice": (
-        lambda t: {**t, "people": pl.concat([t["people"], t["people"].head(3)])},
-        "The table 'people' has several rows for 3 people in 'patient_id'",
-    ),
-    "visits first": (
-        lambda t: dict(reversed(t.items())),
-        "'visits' has several rows .* name the table of people first",
-    ),
-    "the text NA as key": (
-        lambda t: {
-            **t,
-            "visits": t["visits"].with_columns(
-                patient_id=pl.when(pl.int_range(pl.len()) > 1).then("patient_id").otherwise(pl.lit("NA"))
-            ),
-        },
-        "Column 'patient_id' has the text NA in 2 rows of the table 'visits'",
-    ),
-    "missing key": (
-        lambda t: {
-            **t,
-            "visits": t["visits"].with_columns(patient_id=pl.when(pl.int_range(pl.len()) > 1).then("patient_id")),
-        },
-        "Column 'patient_id' has no value in 2 rows of the table 'visits'",
-    ),
-    "no key": (
-        lambda t: {**t, "visits": t["visits"].drop("patient_id")},
-        "The table 'visits' has no column 'patient_id'",
-    ),
-    "other type": (
-        lambda t: {**t, "visits": t["visits"].with_columns(patient_id=pl.int_range(pl.len()))},
-        r"'visits.patient_id' holds Int64 and 'people.patient_id' holds String, and compared as text \d+ rows",
-    ),
-    "types that cannot be compared": (
-        lambda t: {**t, "visits": t["visits"].with_columns(patient_id=pl.date(2000, 1, 1))},
-        "'visits.patient_id' holds Date and 'people.patient_id' holds String, which cannot be compared",
-    ),
-    "one table": (lambda t: {"people": t["people"]}, "this one has a single one"),
-    "no name": (lambda t: {"a/b": t["people"], "visits": t["visits"]}, "'a/b' is no name for a table"),
-}
-
-
-@pytest.mark.parametrize("wrong", [None, 5, True, ["visits.csv"], {"age": [1]}])
-@pytest.mark.parametrize("use", ["anonymize", "audit", "risk", "find"])
-def test_what_is_no_table(wrong: Any, use: str, tables: dict[str, pl.DataFrame]) -> None:
-    given = {**tables, "visits": wrong}
-    named: dict[str, Any] = {"quasi_identifiers": ["age"], "person": "patient_id"}
-    with pytest.raises(UsageError, match=r"The table 'visits' is (None|of type \w+), which cannot be read"):
-        {
-            "anonymize": lambda: dc.anonymize(given, **OPTIONS),
-            "audit": lambda: dc.audit(given, privacy="k(2)", **named),
-            "risk": lambda: dc.evaluate.risk(given, **named),
-            "find": lambda: dc.find(given, {"age": 30}, **named),
-        }[use]()
-
-
-@pytest.mark.parametrize("wrong", ["a.csv", ["a.csv"], {"people": 5}, {"people": None}, {1: "a"}, {"a": ["b.csv"]}, 5])
-def test_a_job_with_wrong_tables(wrong: Any) -> None:
-    with pytest.raises(UsageError, match=r"The key 'tables'(, entry '\w+',)? (names a file|must be a name)"):
-        Job(tables=wrong, quasi_identifiers="age", privacy="k(2)", person="id")
-
-
 @pytest.mark.parametrize("kind", [str, int, float])
 def test_keys_of_other_types_are_equal_if_they_are_written_alike(
     kind: type, tables: dict[str, pl.DataFrame], tmp_path: Path
@@ -425,54 +347,6 @@ def test_keys_of_other_types_are_equal_if_they_are_written_alike(
     assert dc.evaluate.risk(mixed, quasi_identifiers=["age"], person="patient_id").people == want.people
     assert "Release report: people.csv and visits.parquet" in found.report(tmp_path / "report.md").read_text()
     assert "Data protection page: people and visits" in want.protection_page(tmp_path / "page.md").read_text()
-
-
-@pytest.mark.parametrize("name", WRONG)
-def test_wrong_tables(name: str, tables: dict[str, pl.DataFrame]) -> None:
-    change, sentence = WRONG[name]
-    with pytest.raises(DiscreetError, match=sentence) as caught:
-        dc.anonymize(change(tables), **OPTIONS)
-    assert "QZcanary" not in str(caught.value)
-    assert caught.value.topic == "several-tables"
-
-
-@pytest.mark.parametrize(
-    ("changes", "sentence"),
-    [
-        ({"person": None}, "Several tables are linked by the column"),
-        ({"weights": "age"}, "leave out weights"),
-        ({"population": pl.DataFrame({"age": [1]})}, "leave out population"),
-        ({"engine": "duckdb"}, "joined in memory, not by duckdb"),
-        ({"privacy": "dp(2, 0.05)"}, "which draws rows, does not go with several tables"),
-        (
-            {"scheme": "cells", "quasi_identifiers": ["age", "sex", "zip"]},
-            "The scheme cells does not go with several tables",
-        ),
-        ({"suppression": "violating-records"}, "promises that count people"),
-        ({"output": "safe.csv"}, "end the output in /"),
-    ],
-)
-def test_what_does_not_go_with_several_tables(
-    changes: dict[str, Any], sentence: str, tables: dict[str, pl.DataFrame]
-) -> None:
-    with pytest.raises(DiscreetError, match=sentence):
-        dc.anonymize(tables, **{**OPTIONS, **changes})
-
-
-@pytest.mark.parametrize(
-    ("changes", "sentence"),
-    [
-        ({"missing": "suppress"}, "no row in 'visits', and so no value in 'age'"),
-        ({"missing_sensitive": "value"}, "no value in 'diagnosis'"),
-        ({"privacy": ["k(4)", "distinct-l(2, diagnosis)"]}, r"distinct-l\(2, diagnosis\) cannot hold for them"),
-        ({"scheme": "local"}, "does not go with people who have no row in 'visits'"),
-    ],
-)
-def test_what_does_not_go_with_people_without_rows(
-    changes: dict[str, Any], sentence: str, some: dict[str, pl.DataFrame]
-) -> None:
-    with pytest.raises(DiscreetError, match=sentence):
-        dc.anonymize(some, **{**OPTIONS, **changes})
 
 
 def test_other_ways_out_are_of_one_table(tables: dict[str, pl.DataFrame], tmp_path: Path) -> None:

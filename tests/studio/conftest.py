@@ -27,6 +27,7 @@ from studio.browser import ServedStudio, Visit, running_browser, running_studio,
 
 HOST = "127.0.0.1:8765"
 ORIGIN = f"http://{HOST}"
+PEOPLE = pl.DataFrame({"age": [31, 34, 38, 47], "city": ["Leeds", "York", "Leeds", "York"]})
 HEADERS = {"origin": ORIGIN, "x-discreet": "studio"}
 PATIENCE = 600.0
 """Seconds after which a test gives up waiting; nothing is asserted about time."""

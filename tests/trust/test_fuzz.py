@@ -12,9 +12,10 @@ from depth import cases, enough, every
 from discreet.errors import UnsupportedCombinationError
 from discreet.solve.kernels.jit import PLAIN, Kernel
 from fuzz.auditor import CONDITIONS, OF_TABLE, broken_promises
-from fuzz.checks import Broken, Ran, check, check_combination, check_promises, run
+from fuzz.checks import check, check_combination, check_promises
 from fuzz.jobs import FAMILIES, known, make_case, table_of
 from fuzz.kernels import Twice, differences
+from fuzz.outcome import Broken, Ran, run
 from fuzz.process import results
 from fuzz.saved import from_data, to_data
 from fuzz.shrink import shrink
