@@ -1,4 +1,4 @@
-"""What a command prints at its end: its result for people or for programs, and whether it was stopped early."""
+"""Output at the end of a command: its result as text or JSON, and whether it was stopped early."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a shell may complete: files, columns of the table, and the text forms of parts."""
+"""Shell completion of files, columns of the table, and text forms of parts."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ _INTEGERS_AND_FLOATS = (
 
 @dataclass(frozen=True, eq=False)
 class ValueMap:
-    """What each distinct value of a column (null is one) is released as."""
+    """The released value of each distinct value of a column; null is one of them."""
 
     values: pl.Series
     released: pl.Series
@@ -100,7 +100,7 @@ class ClassParts:
 
 @dataclass(frozen=True, eq=False)
 class GroupShares:
-    """A local recoding: which group each row belongs to, and what each group is released as.
+    """A local recoding: the group of each row, and the released values of each group.
 
     ``codes`` gives each distinct value of the key columns a code. Rows with equal codes form one tuple; ``tuples`` has
     the codes of each tuple, column by column, and ``group`` the group of its rows. Where the rows of a tuple are

@@ -1,4 +1,4 @@
-"""What the pipeline needs of a table: its columns, one GROUP BY, one recoding and a profile of some columns."""
+"""The interface of a table: its columns, one GROUP BY, one recoding and a profile of some columns."""
 
 from __future__ import annotations
 

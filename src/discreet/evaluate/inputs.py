@@ -87,7 +87,7 @@ class EvaluationInput:
         }
 
     def hiding(self, privacy: Any, suppression: Any) -> Hiding:
-        """Return what is known about how values were hidden; a release knows what is not given."""
+        """Return how values were hidden; a release supplies whatever is not given."""
         promises = self._promises() if privacy is None else privacy
         chosen = [promises] if isinstance(promises, str | PrivacyModel) else list(promises)
         kind = self.job.get("suppression") if suppression is None else suppression
@@ -115,7 +115,7 @@ class EvaluationInput:
 
 @dataclass(frozen=True)
 class Hiding:
-    """What is known about how the sensitive values of a table were hidden."""
+    """How the sensitive values of a table were hidden, as far as it is known."""
 
     models: tuple[PrivacyModel, ...] = ()
     suppression: Suppression | None = None

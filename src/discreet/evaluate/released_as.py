@@ -1,4 +1,4 @@
-"""What the released values of a column cover, if the release or its mapping says so and they need not be parsed."""
+"""The original values that released ones cover, from the release or its mapping, without parsing labels."""
 
 from __future__ import annotations
 

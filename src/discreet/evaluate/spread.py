@@ -42,7 +42,7 @@ class Predicate:
 
 
 class Meaning(NamedTuple):
-    """What a released value covers: some leaves, or a range of numbers that may include missing."""
+    """The cover of a released value: some leaves, or a range of numbers that may include missing."""
 
     leaves: IntArray
     low: float = math.nan

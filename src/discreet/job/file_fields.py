@@ -1,4 +1,4 @@
-"""What job files and policies have in common: the kinds of their fields, and what is wrong with others."""
+"""Fields that job files and policies have in common, and the errors for wrong ones."""
 
 from __future__ import annotations
 

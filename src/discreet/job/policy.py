@@ -71,7 +71,7 @@ class Rules(BaseModel):
 
 
 class Policy(Rules):
-    """What a table must keep to.
+    """Requirements on a table before it may be shared.
 
     >>> policy = Policy(quasi_identifiers=["age", "zip"], privacy="k(5)", forbid="*_id", warn={"privacy": "k(10)"})
     >>> policy.privacy, policy.warn.privacy

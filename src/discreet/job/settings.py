@@ -47,7 +47,7 @@ class SampledFrom:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class JobSettings:
-    """What a release or a front is made by. Fields are described at :func:`discreet.anonymize`."""
+    """The settings of a release or a front. Fields are described at :func:`discreet.anonymize`."""
 
     data: Any
     identifiers: str | Sequence[str] = ()

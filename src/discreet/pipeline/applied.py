@@ -93,7 +93,7 @@ class Applied:
 
     @property
     def _few_words(self) -> str:
-        """What is said instead of a small count; many rows may be those of a few people."""
+        """Return the text that replaces a small count; many rows may be those of a few people."""
         return few(self.suppressed) if self.people is None else "some"
 
     def _rows_count(self, rows: int, exact: bool) -> int | str:

@@ -41,7 +41,7 @@ def _is_large(source: Source) -> bool:
 
 
 def _load(settings: JobSettings, schema: Schema, schemes: Mapping[str, Scheme]) -> None:
-    """Load what solving a tiny problem with the same choices needs; what is wrong with the job is said elsewhere."""
+    """Load the modules and kernels for a tiny problem with the same choices; errors of the job are raised elsewhere."""
     from discreet.solve import Budget, choose_solver, listening, stand_in
 
     def in_silence(_: Any) -> None:

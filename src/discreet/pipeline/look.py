@@ -31,7 +31,7 @@ _SHOWN_PAIRS = 5
 
 @dataclass(frozen=True)
 class ColumnLook:
-    """What is known of a column, without its values."""
+    """Facts about a column, without its values."""
 
     name: str
     type: str

@@ -35,7 +35,7 @@ _WARNING = "This file lists values of the original data. It is for their owner o
 
 @dataclass(frozen=True, eq=False)
 class Recipe:
-    """What it takes to apply a global recoding to other rows."""
+    """Everything needed to apply a global recoding to other rows."""
 
     schema: Schema
     domains: Mapping[str, Domain]

@@ -1,4 +1,4 @@
-"""What a pickle may hold: no value of the original table.
+"""Pickles of releases: they hold no value of the original table.
 
 Pickles are copied, cached and mailed, and anyone who loads one can inspect every attribute. A pickled release keeps the
 released table, its figures and its audit, but not its provenance.

@@ -1,4 +1,4 @@
-"""What a release was made from: kept in memory to measure it or write it again later, and never pickled."""
+"""The sources of a release: kept in memory to measure it or write it again later, and never pickled."""
 
 from __future__ import annotations
 

@@ -148,7 +148,7 @@ def _tuples_of(counted: Counted, inside: PartialSuppression, blocks: Sequence[In
 
 
 def _class_shares(groups: LocalRecoding, counted: Counted) -> tuple[GroupShares, tuple[str, ...]]:
-    """Return which classes the rows of each tuple go to and what they show, and the columns that stay unchanged."""
+    """Return the classes of the rows of each tuple, their released values, and the columns that stay unchanged."""
     domains, table = counted.domains, counted.table
     codes = {name: ValueMap(domain.values, pl.Series(domain.codes)) for name, domain in domains.items()}
     keys: dict[str, IntArray] = {name: table.codes[number] for number, name in enumerate(domains)}

@@ -1,4 +1,4 @@
-"""Labels of released values: which original values they may name, and what each one means.
+"""Labels of released values: the original values they may name, and their meanings.
 
 Labels of blocks, ranges and nodes name only values of released rows, so that they reveal nothing about suppressed ones.
 What a label means is known from the recoding and need not be parsed from its text.

@@ -55,7 +55,7 @@ class KeptColumn:
 
 @dataclass(frozen=True, eq=False)
 class UndecidedColumns:
-    """What an inspection of the columns without a role, and of identifiers, found."""
+    """Findings about identifiers and columns without a role."""
 
     rows: int = 0
     kept: tuple[KeptColumn, ...] = ()

@@ -28,7 +28,7 @@ Levels = Mapping[str, int]
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """What a solver is given. Use :meth:`build`, which checks that the parts fit.
+    """The input of a solver. Use :meth:`build`, which checks that the parts fit.
 
     ``lowest`` and ``highest`` are the levels of each attribute that a full-domain recoding may use. If records are
     suppressed before the search, ``table`` holds the rest, and ``kept`` are its tuples in the ``whole`` table. Whoever

@@ -1,4 +1,4 @@
-"""What a hidden sensitive value can be: what an attacker infers from the values that its class still shows.
+"""The possible values of a hidden sensitive cell, as an attacker infers them from what its class still shows.
 
 A suppression that hides values hides all occurrences of a value in a class or none. So an attacker who knows which
 values there are rules out for ``*`` every value that the class shows. If only values that are too frequent are hidden,

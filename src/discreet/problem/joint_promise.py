@@ -21,7 +21,7 @@ _CELLS = 1 << 24
 
 @dataclass(frozen=True, eq=False)
 class JointParts:
-    """What the values of a joint histogram mean: each says which part of a class a row is in.
+    """The meanings of the values of a joint histogram: each is the part of a class that a row is in.
 
     A part are the people of a class who have the same classes in the earlier releases, or are in none.
     """

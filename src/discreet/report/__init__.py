@@ -1,1 +1,1 @@
-"""What people read: sections, charts, pages, Markdown, PDF, the page of a front, comparisons and certificates."""
+"""Reports: sections, charts, pages, Markdown, PDF, the page of a front, comparisons and certificates."""

@@ -1,4 +1,4 @@
-"""What a report says about key sets: what each of them reached, and what is not protected."""
+"""Key sets in reports: the k that each of them reached, and the combinations that are not protected."""
 
 from __future__ import annotations
 

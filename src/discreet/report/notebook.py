@@ -1,4 +1,4 @@
-"""What notebooks show of an audit."""
+"""Audits in notebooks."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def audit_table(audit: Audit, hidden: Collection[str] = ()) -> str:
 
 
 def check_rows(audit: Audit, hidden: Collection[str] = ()) -> list[list[str]]:
-    """Return a row for each check: the promise, what was promised, what was reached, and the verdict."""
+    """Return a row for each check: the promise, the promised and the reached value, and the verdict."""
     return [
         [
             check.model,

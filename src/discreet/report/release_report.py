@@ -215,7 +215,7 @@ def _cost(release: Release, *, shown: bool) -> str:
 
 
 def _proof(release: Release) -> str:
-    """Return what is proven, and among what."""
+    """Return what is proven, and over which recodings."""
     recodings = f"{scheme_names(release.job)} recodings"
     if release.status == "optimal":
         return f"proven optimal among {recodings}"

@@ -1,4 +1,4 @@
-"""What figures of a report count, in words: where people may have several rows, both people and rows are counted."""
+"""Units of figures in reports: people and rows differ where people may have several rows."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ __all__ = ["counted_as", "values_of"]
 
 
 def counted_as(release: Release) -> str:
-    """Return what promises and class sizes count: people, or households; every row is a person if rows are counted."""
+    """Return the unit of promises and class sizes: people, or households; a row is a person if rows are counted."""
     return "people" if release.audit.people is None else units(release.audit.unit)
 
 
 def values_of(release: Release) -> str:
-    """Return what values are counted in: people, or rows if people may have several."""
+    """Return the unit of value counts: people, or rows if people may have several."""
     return "people" if release.audit.people is None else "rows"

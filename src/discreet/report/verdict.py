@@ -68,12 +68,12 @@ class Verdict:
 
     @property
     def headline(self) -> str:
-        """What the level means, in a few words."""
+        """The level in a few words."""
         return _HEADLINES[self.level]
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """What was found, the most serious first."""
+        """The findings, the most serious first."""
         return tuple(finding.sentence for finding in self.findings)
 
     def __str__(self) -> str:

@@ -142,7 +142,7 @@ _ROUNDED = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class PartialSuppression:
-    """What is suppressed in classes that are otherwise published.
+    """Records suppressed in classes that are otherwise published.
 
     Entry ``e`` is about the class of tuple ``example[e]`` of the count table: ``count[e]`` of its rows whose value of
     the sensitive ``attribute`` is ``value[e]`` are suppressed, or with ``records=False`` stay and lose that value. If
@@ -161,7 +161,7 @@ class PartialSuppression:
 
 @dataclass(frozen=True, eq=False)
 class GroupCovers:
-    """What the groups of a local recoding show of one attribute.
+    """The released values of one attribute in the groups of a local recoding.
 
     A group shows, by ``form``: ``node`` the node ``second`` at the level ``first``; ``range`` the leaves from ``first``
     to ``second``; ``set`` the leaves ``leaves[first:second]``.

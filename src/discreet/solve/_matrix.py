@@ -97,7 +97,7 @@ class Combination:
 
     @property
     def partners(self) -> Choice:
-        """What the two parts were tried with: a text form of each other family."""
+        """The other parts of the trial: a text form of each other family."""
         return {name: text for name, text in self.choice.items() if name not in (self.first_family, self.second_family)}
 
     def to_dict(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What a suppression kind hides may be one of several choices that cost the same; here one of them is drawn.
+"""Random choice among equally good sets of hidden values, for suppression kinds that keep them ambiguous.
 
 A search decides such ties in some fixed order, which everybody may know who sees the release. So the kind draws again
 once the search is over.

@@ -48,7 +48,7 @@ _SOLVED: dict[tuple[type[SolverContract], Solver], Iterator[tuple[Problem, Solut
 
 @dataclass(frozen=True, eq=False)
 class PricedRecoding:
-    """What a recoding costs and suppresses; the cost is infinite if it is not allowed."""
+    """Cost and suppressed rows of a recoding; the cost is infinite if it is not allowed."""
 
     cost: float
     suppressed: NDArray[np.bool_]

@@ -36,7 +36,7 @@ def kind_of_values(dtype: pl.DataType) -> ValueKind:
 
 @dataclass(frozen=True)
 class Dictionary:
-    """What a file says about its columns, besides their values."""
+    """The dictionary of a file: labels, missing codes and formats of its columns."""
 
     family: Family
     kinds: Mapping[str, ValueKind]

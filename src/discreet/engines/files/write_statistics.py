@@ -23,7 +23,7 @@ _LARGEST_SAS = 7.2e75
 
 
 class _Limits(NamedTuple):
-    """What the names and texts of a format may be."""
+    """Limits of a format on names and texts."""
 
     what: str
     name: str

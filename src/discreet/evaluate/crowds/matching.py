@@ -26,21 +26,21 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Fact:
-    """What is known about one column: a value, several possible values, or a range."""
+    """A known fact about one column: a value, several possible values, or a range."""
 
     column: str
     given: Any
 
     @property
     def text(self) -> str:
-        """What was given, as text."""
+        """The fact as text."""
         if isinstance(self.given, Set | list | tuple):
             return " or ".join(map(str, self.given))
         return "missing" if self.given is None else str(self.given)
 
     @property
     def block(self) -> Block:
-        """What was given, as a set of values or a range."""
+        """The fact as a set of values or a range."""
         if isinstance(self.given, Set | list | tuple):
             blocks = [parse_block(item) for item in self.given]
             if any(isinstance(block, Interval) for block in blocks):

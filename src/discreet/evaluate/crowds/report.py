@@ -33,7 +33,7 @@ class LearntValue:
 
 @dataclass(frozen=True)
 class LearntColumn:
-    """What the crowd tells about a column that was not known."""
+    """A column that was not known, with its values in the crowd."""
 
     column: str
     sensitive: bool
@@ -88,7 +88,7 @@ class FoundPerson:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """What was found, in plain words."""
+        """The findings, in plain words."""
         return (*self._crowds(), *self._secrets())
 
     def _crowds(self) -> list[str]:

@@ -14,7 +14,7 @@ __all__ = ["LogLinearRisk", "log_linear_risk"]
 
 @dataclass(frozen=True)
 class LogLinearRisk:
-    """What a Poisson log-linear model with main effects expects of the unique rows (Skinner and Shlomo 2008).
+    """Expectations of a Poisson log-linear model with main effects for unique rows (Skinner and Shlomo 2008).
 
     The people of the population with each combination of values are Poisson with the mean λ, and each is in the data
     with the sampling fraction π. Of a unique row, F - 1 is Poisson with the mean μ = (1 - π) λ, so that it is unique in

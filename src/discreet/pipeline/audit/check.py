@@ -115,7 +115,7 @@ def audit(
 
 @dataclass(frozen=True, eq=False)
 class AuditRequest:
-    """What a table is audited for; the fields of :func:`audit`, and what only a job knows."""
+    """An audit to run: the arguments of :func:`audit`, and what only a job knows."""
 
     quasi_identifiers: str | Sequence[str] | Mapping[str, Any]
     privacy: Models

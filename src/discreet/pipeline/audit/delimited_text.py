@@ -196,7 +196,7 @@ def _ragged(line: int, fields: int, name: str, expected: int) -> DataError:
 
 
 def explain_text(text: str, path: Path) -> DataError | None:
-    """Return what is wrong with a file, given what polars said about it."""
+    """Return the error in a file, given the message of polars; None if it is not known."""
     if "utf-8" in text or "utf8" in text:
         return not_utf8(path)
     return _never_closed(path.name) if "could not parse" in text else None

@@ -147,7 +147,7 @@ class ReleasedFile:
         return distinct_rows(self.path, *self.dialect)
 
     def explain(self, text: str) -> DiscreetError | None:
-        """Return what is wrong with the file, given what polars said about it."""
+        """Return the error in the file, given the message of polars; None if it is not known."""
         if self.kind == "csv" and ("more fields" in text or "in schema" in text):
             self.check_rows()
         return explain_text(text, self.path) if self.kind in ("csv", "jsonl") else None

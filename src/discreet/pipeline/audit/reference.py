@@ -1,4 +1,4 @@
-"""What the audit compares with: the sensitive values of the original table and how many rows have each."""
+"""The reference of an audit: the sensitive values of the original table and how many rows have each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the audit needs of a table, and the tables that polars groups: frames in memory, lazy frames and scans."""
+"""The interface of an audited table, and the tables that polars groups: frames in memory, lazy frames and scans."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verdict of an audit: what was promised, and what was measured."""
+"""The verdict of an audit: promised and measured values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an axis of a front is: a privacy parameter that each recoding reaches to some degree.
+"""The base class of axes of fronts: privacy parameters that each recoding reaches to some degree.
 
 An axis gives every class a number, and a recoding has the worst number of the classes it publishes. More is always
 better: an axis on which less is better negates its numbers, and :meth:`Axis.shown` turns them back.

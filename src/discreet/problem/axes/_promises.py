@@ -1,4 +1,4 @@
-"""What a front is made for: axes along which privacy is traded, and promises that every point keeps."""
+"""The axes of a front, along which privacy is traded, and the promises that every point keeps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a cost is: a number for each published and for each suppressed class, added up."""
+"""The base class of costs: a number for each published and for each suppressed class, added up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What costs share: weights, and costs that are the same for every row of a class."""
+"""Shared code of costs: weights, and costs that are the same for every row of a class."""
 
 from __future__ import annotations
 

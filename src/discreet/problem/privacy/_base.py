@@ -1,4 +1,4 @@
-"""What a privacy model is: a condition on equivalence classes, and what a search may rely on."""
+"""The base class of privacy models: a condition on equivalence classes, and flags that a search may rely on."""
 
 from __future__ import annotations
 

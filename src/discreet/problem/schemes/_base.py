@@ -1,4 +1,4 @@
-"""What a generalization scheme is: a set of valid partitions of one attribute's leaves."""
+"""The base class of generalization schemes: a set of valid partitions of one attribute's leaves."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Scheme(Part, ABC):
 
     @property
     def shows(self) -> str:
-        """What a class shows of a column: a ``cover`` of its values, or one value such as their ``mean``.
+        """The released value of a class: a ``cover`` of its values, or one value such as their ``mean``.
 
         If it is wrong, limits on levels and costs of distances are taken or refused where they should not be.
         """

@@ -69,7 +69,7 @@ class Local(Scheme):
 
     @property
     def shows(self) -> str:
-        """What a class shows of a column."""
+        """The released value of a class."""
         return self.show
 
     @property

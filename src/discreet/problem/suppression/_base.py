@@ -1,4 +1,4 @@
-"""What a suppression kind is: what happens to a class that is not ok."""
+"""The base class of suppression kinds: what happens to a class that is not ok."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["SUPPRESSION", "Suppressed", "Suppression"]
 
 @dataclass(frozen=True, eq=False)
 class Suppressed:
-    """What a suppression kind does to each class."""
+    """The rows and values of each class that are suppressed."""
 
     records: NDArray[np.int64]
     """Records of each class that are suppressed."""

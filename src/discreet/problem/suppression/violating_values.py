@@ -155,7 +155,7 @@ def _ambiguous(
     counts: NDArray[np.int64],
     hidden: NDArray[np.bool_],
 ) -> NDArray[np.bool_]:
-    """Return which values of classes to hide so that it is not clear what they are, given those that must be."""
+    """Return the values of each class to hide so that they stay ambiguous, given those that must be hidden."""
     occurs = classes.table.sensitive[attribute].totals > 0
     caps = _caps(limits, classes, counts.sum(axis=1))
     hidden, open_ = hidden.copy(), np.arange(counts.shape[0])

@@ -1,4 +1,4 @@
-"""What all drawings share: colours, fonts, text, legends, grids and the frame of a chart."""
+"""Elements of all drawings: colours, fonts, text, legends, grids and the frame of a chart."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def _explorer(picture: FrontPicture) -> Iterator[str]:
 
 
 def point_card(picture: FrontPicture, point: PicturePoint, *, hidden: bool) -> Iterator[str]:
-    """Yield what a choice means: its values, the loss, and what is left of each attribute."""
+    """Yield the card of a point: its values, the loss, and the remaining detail of each attribute."""
     reached = escape(picture.reached(point), quote=True)
     label = f"{reached}, loss {percent(point.normalized_loss)}, {few(point.suppressed)} rows suppressed"
     yield (

@@ -18,7 +18,7 @@ __all__ = ["FrontPicture", "PicturePoint", "RecodedAttribute", "recoded_attribut
 
 
 class RecodedAttribute(NamedTuple):
-    """What is left of an attribute: its number of distinct values, and its level under full-domain schemes.
+    """The remaining detail of an attribute: its number of distinct values, and its level under full-domain schemes.
 
     >>> RecodedAttribute("age", 8, 72, level=2, height=4).words, RecodedAttribute("zip", 30, 100).words
     ('level 2 of 4: 8 values instead of 72', '30 values instead of 100')
@@ -42,7 +42,7 @@ class RecodedAttribute(NamedTuple):
 
     @property
     def left(self) -> str:
-        """What is left, in few words."""
+        """The remaining detail, in few words."""
         if self.values == self.of:
             return f"all {self.of:,} values" if self.of > 1 else "its one value"
         return "one value for all" if self.values == 1 else f"{self.values:,} of {self.of:,} values"

@@ -1,4 +1,4 @@
-"""What is gained and lost with each step along a front, attribute by attribute."""
+"""Gains and losses of each step along a front, attribute by attribute."""
 
 from __future__ import annotations
 

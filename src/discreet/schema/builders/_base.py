@@ -1,4 +1,4 @@
-"""What a builder is: a recipe that makes a hierarchy from the distinct values of a column."""
+"""The base class of hierarchy builders: recipes that make a hierarchy from the distinct values of a column."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class LevelBuilder(Builder):
 
     @property
     def wants(self) -> Wants:
-        """What it needs the values as: ``numbers``, ``dates``, ``text`` or None for anything."""
+        """The form in which it needs values: ``numbers``, ``dates``, ``text`` or None for any."""
         return None
 
     @abstractmethod

@@ -33,7 +33,7 @@ __all__ = ["CompiledFrontEvaluator", "FrontEvaluation", "FrontEvaluator", "has_c
 
 
 class FrontEvaluation(NamedTuple):
-    """What the evaluation of a node gives; see :mod:`discreet.solve.front.kernels.state`."""
+    """The result of evaluating a node; see :mod:`discreet.solve.front.kernels.state`."""
 
     values: tuple[float, ...]
     """One for each axis; more is better. Minus infinity on all where the node cannot keep the promises ..."""

@@ -1,4 +1,4 @@
-"""What searches for fronts return, and what they report on the way."""
+"""Results and progress reports of searches for fronts."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class FoundPoint:
 
 @dataclass(frozen=True, eq=False)
 class FoundFront:
-    """What a search for a front found."""
+    """The result of a search for a front."""
 
     points: tuple[FoundPoint, ...]
     """By falling value of the first axis."""

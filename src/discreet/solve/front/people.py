@@ -29,7 +29,7 @@ __all__ = ["PeopleEvaluation", "PeopleOfNode", "check_axes"]
 
 
 class PeopleEvaluation(NamedTuple):
-    """What the evaluation of a node gives."""
+    """The result of evaluating a node."""
 
     k: int
     """0 if it cannot keep the promises."""

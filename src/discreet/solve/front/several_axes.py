@@ -59,7 +59,7 @@ def front_of_many(
 
 
 class _SeveralAxesSearch:
-    """What is known of the nodes. They are numbered like the cells of an array of levels."""
+    """The state of a search. Nodes are numbered like the cells of an array of levels."""
 
     def __init__(self, problem: Problem, axes: Sequence[Axis]) -> None:
         self.evaluator = FrontEvaluator(problem, axes)

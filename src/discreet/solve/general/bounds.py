@@ -214,7 +214,7 @@ class GeneralBounds:
 
 
 class _BlockPrices(NamedTuple):
-    """What each block of an attribute costs at least, in total and as far as the attribute causes it."""
+    """Lower bounds on the cost of each block of an attribute, in total and as far as the attribute causes it."""
 
     cost: Floats
     own: Floats | None

@@ -59,7 +59,7 @@ ATTRIBUTE_COVER = layout(AttributeCover)
 
 
 class Rates(NamedTuple):
-    """What a row costs under a cover, in each attribute."""
+    """Costs of a row under a cover, by attribute."""
 
     attribute: Records[RatedAttribute]
     """(m,)"""
@@ -97,7 +97,7 @@ def count_bits(mask: int) -> int:
 
 @inner_kernel
 def rate_of(rates: Rates, i: int, low: int, high: int) -> float:
-    """What a row costs in attribute i under a cover; for sets, ``low`` is the mask.
+    """Return the cost of a row in attribute i under a cover; for sets, ``low`` is the mask.
 
     O(1), but for large trees, where it climbs to the lowest common node.
     """

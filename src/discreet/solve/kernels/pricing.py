@@ -44,7 +44,7 @@ SEPARABLE, SEPARABLE_SUMS, SQUARES, MINORITY = 0, 1, 2, 3
 
 
 class SizeUnits(NamedTuple):
-    """What the size of a class holds: its rows, or its rows and its people.
+    """The units packed into the size of a class: its rows, or its rows and its people.
 
     If people are counted whose rows all have the same tuple, both add up. Then a size is rows + people · 2^shift, so
     that grouping adds up both at once; requirements read the people, and costs the rows.

@@ -29,7 +29,7 @@ __all__ = ["Remainder", "suppress_all", "suppress_forced", "with_suppressed"]
 
 
 class Remainder(NamedTuple):
-    """What is left of a problem after some rows are suppressed."""
+    """The rest of a problem after some rows are suppressed."""
 
     problem: Problem | None
     """None if nothing was found that satisfies the models."""

@@ -1,4 +1,4 @@
-"""What a grouping costs by any cost and any kind of suppression, from the definitions, and the solution made of it.
+"""The cost of a grouping under any cost and kind of suppression, from the definitions, and the solution made of it.
 
 Groups that show the same values are one equivalence class to whoever reads them, and are merged before anything is
 measured: sizes, labels and sensitive values are those of classes.
@@ -66,7 +66,7 @@ def price_grouping(arrays: GroupArrays, grouping: LocalGrouping, show: str = "co
 
 
 def class_prices(problem: Problem, classes: Classes) -> tuple[FloatArray, NDArray[np.bool_]]:
-    """Return what each class costs with what is suppressed in it, and whether it may be published."""
+    """Return the cost of each class with its suppressed rows, and whether it may be published."""
     published = problem.cost.published(classes)
     if not problem.suppression.hides_values:
         return published, problem.ok(classes)

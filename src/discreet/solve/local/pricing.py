@@ -1,4 +1,4 @@
-"""What the groups of a grouping show and cost, from the definition of the cost; and the solution made of them."""
+"""Released values and costs of groups, from the definition of the cost; and the solution made of them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["PricedGroups", "make_solution", "price", "row_rates"]
 
 
 class PricedGroups(NamedTuple):
-    """What groups show, and what they and the suppressed rows cost."""
+    """Released values of groups, and the cost of them and of the suppressed rows."""
 
     covers: list[GroupCovers]
     classes: Classes

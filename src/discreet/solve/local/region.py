@@ -77,7 +77,7 @@ class EffortPlan:
 
 @dataclass(frozen=True, eq=False)
 class SearchSpace:
-    """What all regions share."""
+    """Data shared by all regions."""
 
     task: LocalTask
     requirement: Requirement

@@ -1,4 +1,4 @@
-"""What a local solver gets and returns: a problem as weighted points, and a grouping of their rows."""
+"""Input and result of a local solver: a problem as weighted points, and a grouping of their rows."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class LocalTask:
 
     @property
     def show(self) -> str:
-        """What a group shows: its ``cover``, or one value in place of its values."""
+        """The released value of a group: its ``cover``, or one value in place of its values."""
         return self.problem.schemes[0].shows
 
 

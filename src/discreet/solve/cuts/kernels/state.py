@@ -221,7 +221,7 @@ class ValueTree(NamedTuple):
 
 
 class CutRules(NamedTuple):
-    """What makes a class valid, what it costs, and which techniques the search uses."""
+    """The rules of a search: validity of classes, their costs, and the techniques in use."""
 
     suppression: int
     price: int

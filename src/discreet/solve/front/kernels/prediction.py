@@ -97,7 +97,7 @@ class CandidateNode:
 
 
 class FrontPredictor(NamedTuple):
-    """What is learned about nodes that were not evaluated, and the candidates."""
+    """Predictions for nodes that were not evaluated, and the candidates."""
 
     facts: PredictorFacts
     counters: PredictorCounters

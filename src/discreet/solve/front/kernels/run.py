@@ -29,7 +29,7 @@ DONE, MORE, FULL = 0, 1, 2
 
 
 class SizeTally(NamedTuple):
-    """Evaluation of one node under the budget rule: what it needs, scratch space, and what came of it."""
+    """Evaluation of one node under the budget rule: input, scratch space and result."""
 
     limit: int
     """How many rows, or people, may be suppressed."""

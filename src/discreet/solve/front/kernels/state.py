@@ -60,7 +60,7 @@ class AttributeSpan:
 
 
 class NodeBounds:
-    """What is known about a node; see the module for ``low`` and ``due``."""
+    """Bounds of a node; see the module for ``low`` and ``due``."""
 
     low: float
     due: float
@@ -71,7 +71,7 @@ class NodeBounds:
 
 
 class NodeOutcome:
-    """What the evaluation of a node gave."""
+    """The result of evaluating a node."""
 
     value: float
     loss: float
@@ -122,7 +122,7 @@ class FrontStep:
 
 
 class FrontFacts:
-    """What is known about the problem."""
+    """Constants of the problem."""
 
     rows: float
     monotone: int

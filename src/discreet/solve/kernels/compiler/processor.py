@@ -1,4 +1,4 @@
-"""What the processor of this machine can do, found out without LLVM."""
+"""Features of this machine's processor, determined without LLVM."""
 
 from __future__ import annotations
 

@@ -134,7 +134,7 @@ class _Line:
 
 
 class Recording:
-    """What was called from Python while a small job ran."""
+    """Kernel calls from Python while a small job ran."""
 
     def __init__(self) -> None:
         self.calls: dict[Name, tuple[Any, tuple[Any, ...]]] = {}

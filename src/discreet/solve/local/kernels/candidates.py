@@ -88,7 +88,7 @@ def _set_out(pairs: PairRates, j: int, row: Ints) -> None:  # row OUT
 
 @inner_kernel
 def _rate_together(pairs: PairRates, row: Ints, j: int, q: int, limit: float) -> float:
-    """What a row costs if two points form a group; adding up stops at the limit. ``row`` is set out for point j."""
+    """Return the cost of a row of a group of two points, summed up to the limit; ``row`` is set out for point j."""
     total = 0.0
     for t in range(row.size):
         total += pairs.rate[row[t] + pairs.codes[q, t]]

@@ -286,7 +286,7 @@ def _new_visit(g: LocalGroups, a: int) -> int:  # g OUT
 def cheapest_group(
     g: LocalGroups, requirement: Requirement, near: Ints, a: int, joining: PointRows
 ) -> tuple[float, np.int64]:  # g.histogram scratch
-    """What rows of a point add at least to a nearby group other than a, and that group; -1 if none can take them."""
+    """Return the least cost that rows of a point add to a nearby group other than a, and that group, -1 if none."""
     j, rows, visit = joining.point, joining.rows, _new_visit(g, a)
     best, best_group = np.inf, np.int64(-1)
     for c in range(-1, near.shape[1]):

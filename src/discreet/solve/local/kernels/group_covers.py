@@ -81,7 +81,7 @@ def widen(covers: Covers, b: int, i: int, code: int) -> None:  # covers OUT
 
 @inner_kernel
 def cover_rate(covers: Covers, b: int) -> float:
-    """What a row of group b costs."""
+    """Return the cost of a row of group b."""
     total = 0.0
     for i in range(covers.rates.attribute.size):
         cover = covers.cover[b, i]
@@ -109,7 +109,7 @@ def _without(covers: Covers, is_set: bool, b: int, i: int, code: int) -> tuple[i
 
 @inner_kernel
 def joined(covers: Covers, b: int, j: int) -> float:
-    """What a row of group b costs after point j has joined."""
+    """Return the cost of a row of group b after point j has joined."""
     total = 0.0
     for i in range(covers.rates.attribute.size):
         cover = covers.cover[b, i]
@@ -120,7 +120,7 @@ def joined(covers: Covers, b: int, j: int) -> float:
 
 @inner_kernel
 def left(covers: Covers, b: int, j: int) -> float:
-    """What a row of group b costs after its member j has left; there must be others."""
+    """Return the cost of a row of group b after its member j has left; there must be others."""
     total = 0.0
     for i in range(covers.rates.attribute.size):
         low, high = _without(covers, covers.rates.attribute[i].kind == SET, b, i, covers.codes[j, i])
@@ -130,7 +130,7 @@ def left(covers: Covers, b: int, j: int) -> float:
 
 @inner_kernel
 def swapped(covers: Covers, b: int, j: int, q: int) -> float:
-    """What a row of group b costs after its member j has left and point q has joined."""
+    """Return the cost of a row of group b after its member j has left and point q has joined."""
     total = 0.0
     for i in range(covers.rates.attribute.size):
         is_set = covers.rates.attribute[i].kind == SET

@@ -225,7 +225,7 @@ class _Nearest(NamedTuple):
 
 @inner_kernel
 def _box_rate(cells: CellPoints, tree: BoxTree, search: _NeighbourSearch, b: int) -> float:
-    """What the point costs at least together with any point of a box."""
+    """Return a lower bound on the cost of the point together with any point of a box."""
     total = 0.0
     for i in range(search.cell.size):
         cell = min(max(search.cell[i], np.int64(tree.low[b, i])), np.int64(tree.high[b, i]))

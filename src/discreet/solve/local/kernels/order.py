@@ -119,13 +119,13 @@ def _price_cuts(rates: Rates, i: int, count: int, bins: Records[_Bin]) -> None: 
 
 @inner_kernel
 def _bits(part: int, total: int) -> float:
-    """What a part adds to the entropy of a split: -p log2 p."""
+    """Return the contribution of a part to the entropy of a split: -p log2 p."""
     return -part / total * np.log2(part / total) if part > 0 else 0.0
 
 
 @inner_kernel
 def _best_cut(bins: Records[_Bin], count: int, k: int, split: _Split) -> None:  # split OUT
-    """Find the run of bins that is best sent to the front, what that saves for each bit, and what all children do.
+    """Find the best run of bins to send to the front, its saving per bit, and that of all children.
 
     Candidates are the bins up to a cut, and each child of the lowest common node: children end where the rate across a
     cut is that of the whole. Both sides are to have k rows. Of all cuts the one with the highest

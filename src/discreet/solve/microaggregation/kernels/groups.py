@@ -72,7 +72,7 @@ def _ratio(norm: float, rows: int) -> float:
 
 @inner_kernel
 def moved(space: RowSpace, groups: RowGroups, row: int, b: int) -> float:
-    """What the squared error grows by if a row moves to group b; negative if it falls."""
+    """Return the increase of the squared error if a row moves to group b; negative if it falls."""
     a = groups.group[row]
     from_a, from_b = 0.0, 0.0
     for i in range(space.x.shape[1]):
@@ -86,7 +86,7 @@ def moved(space: RowSpace, groups: RowGroups, row: int, b: int) -> float:
 
 @inner_kernel
 def adds(space: RowSpace, groups: RowGroups, row: int, b: int) -> float:
-    """What a row adds to the squared error of group b if it joins it: s / (s + 1) times its squared distance."""
+    """Return the increase of the squared error of group b if a row joins it: s / (s + 1) times its squared distance."""
     distance, rows = 0.0, groups.rows[b]
     for i in range(space.x.shape[1]):
         away = space.x[row, i] - groups.total[b, i] / rows
@@ -96,7 +96,7 @@ def adds(space: RowSpace, groups: RowGroups, row: int, b: int) -> float:
 
 @inner_kernel
 def swapped(space: RowSpace, groups: RowGroups, row: int, other: int) -> float:
-    """What the squared error grows by if two rows of different groups change places."""
+    """Return the increase of the squared error if two rows of different groups change places."""
     a, b = groups.group[row], groups.group[other]
     along_a, along_b, square = 0.0, 0.0, 0.0
     for i in range(space.x.shape[1]):

@@ -122,7 +122,7 @@ def _copy(box: Records[AttributeCover], x: int, y: int) -> None:  # box OUT
 
 @inner_kernel
 def joined_rate(points: Points, box: Records[AttributeCover], x: int, y: int, limit: float) -> float:
-    """What a row costs under boxes x and y together; adding up stops at the limit."""
+    """Return the cost of a row under boxes x and y together; adding up stops at the limit."""
     total = 0.0
     for i in range(box.shape[1]):
         cover, other = box[x, i], box[y, i]
@@ -137,7 +137,7 @@ def joined_rate(points: Points, box: Records[AttributeCover], x: int, y: int, li
 
 @inner_kernel
 def point_rate(points: Points, box: Records[AttributeCover], x: int, j: int, limit: float) -> float:
-    """What a row costs under box x with point j; adding up stops at the limit."""
+    """Return the cost of a row under box x with point j; adding up stops at the limit."""
     total = 0.0
     for i in range(box.shape[1]):
         code, cover = points.codes[j, i], box[x, i]
