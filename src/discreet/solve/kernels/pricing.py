@@ -122,6 +122,7 @@ def _packed_rates(
     shift: int,
 ) -> float:
     """What publishing the small classes would cost in the four packs whose bytes begin at ``shift``."""
+    # Four independent look-ups for each class, whose latencies overlap; one pack at a time waits for each.
     first, second, third, fourth = table[:CODES], table[CODES:], table[2 * CODES :], table[3 * CODES :]
     byte, total = np.uint64(CODES - 1), 0.0
     for s in range(small.size):
@@ -201,6 +202,7 @@ def square_parts(size: NDArray[np.int64], prices: ClassPrices) -> tuple[int, flo
         rows = size[c] & units.rows
         published = float(rows) * max(rows, smallest)
         lower += published
+        # A factor of 0 or 1 instead of a branch, which would be mispredicted often.
         removed += size[c] * short
         extra += (rows * penalty - published) * short
     return (removed >> units.limit) & units.limit_mask, lower, extra

@@ -36,6 +36,7 @@ def cheapest(item: Records[KnapsackItem], items: int, need: float) -> float:
 
     IN/OUT: item, destroyed
     """
+    # Sinking from the last inner node up makes a heap in linear time (Floyd 1964).
     for first in range(items // 2 - 1, -1, -1):
         sift(item, first, items)
     cost = 0.0
@@ -45,6 +46,7 @@ def cheapest(item: Records[KnapsackItem], items: int, need: float) -> float:
             return cost + price * need
         cost += price * units
         need -= units
+        # The last leaf takes the place of the root that was used up.
         items -= 1
         item[0].price, item[0].units = item[items].price, item[items].units
         sift(item, 0, items)
@@ -86,6 +88,7 @@ def whole_cells(
         for q in range(cell.first_entry, cell.end_entry):
             if rules.owner[cells.value[q]] == i:
                 gain += cells.count[q]
+        # A cell in which the value is rarer than theta allows raises the excess if it goes.
         if gain > 0:
             price = cell.rows if by_rows else cell.suppressed - cell.floor
             work.item[items].price, work.item[items].units = price / gain, gain
@@ -170,6 +173,7 @@ def few_cells(
         violating = 0
         for j in range(values):
             i = work.touched[j]
+            # Values of the other two cells as one class: all occurrences of a violating value are hidden.
             if work.hist[i] > np.floor(rules.theta[i] * rest):
                 violating += work.hist[i]
             left += work.hist[i] > 0
@@ -177,9 +181,11 @@ def few_cells(
             work.hist[rules.owner[cells.value[q]]] += cells.count[q]
         if hides:
             least = min(least, lost + rules.value_penalty * violating)
+        # The other two are ok together and lose nothing.
         elif violating == 0 and rest >= rules.smallest and left >= rules.distinct:
             least = min(least, lost)
         else:
+            # They are not ok and go as a whole: the loss of all cells less that of this one.
             least = min(least, lost + union - (cell.suppressed - cell.floor))
     return least
 
@@ -233,6 +239,7 @@ def majority_rows(values: int, labels: int, members: Codes, cells: CutCells, wor
             if gain > 0:
                 units = max(units, gain)
                 price = min(price, (cells.sums[e, top] - cells.sums[e, c]) / gain)
+        # Dearer than a majority record, of which there are enough at 1 each: the last item below.
         if price < 1.0:
             work.item[items].price, work.item[items].units = price, units
             items += 1

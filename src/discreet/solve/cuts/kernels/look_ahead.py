@@ -94,20 +94,25 @@ def look_ahead(state: CutArrays, first: int, last: int) -> None:
                 before, after = parts.record[s].bound, 0.0
                 if published:
                     before -= parts.record[s].floor  # the rise of floors is counted by tree.lift
+                # Locking makes one part of each, specializing those up to `born`.
                 while new < (top + k + 1 if decision == LOCKED else work.born[k]):
                     part = parts.record[new]
                     after += np.inf if part.dead > 0.0 else part.bound
                     if published:
                         after -= part.floor
                     new += 1
+                # A part may already be impossible; then no decision adds anything, and infinity less infinity is no
+                # number.
                 if np.isfinite(before) and after > before * (1.0 + _ROUNDING):
                     parts.rise[s, a, decision] = after - before
+            # What was tried is popped; of what was there before, only the order within ranges of perm has changed.
             now.parts, now.cells, now.perm, now.entries = top, bottom, perm, entries
         for k in range(listed):
             s = work.listed[k]
             if parts.rise[s, a, LOCKED] + parts.rise[s, a, SPECIALIZED] > 0.0:
                 parts.share[s, a] = 1.0
                 parts.record[s].mixed += 1.0
+    # Equal shares at first; `mixed` is the number of attributes that have one.
     for s in range(first, last):
         if parts.record[s].mixed > 0.0:
             for a in range(cells.code.shape[1]):

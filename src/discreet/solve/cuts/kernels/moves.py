@@ -78,6 +78,7 @@ def list_parts(state: CutArrays, v: int) -> int:
         change = stacks.log[now.log]
         change.position, change.part = j, s
         now.log += 1
+        # The parts that take its place are added by `settle`, once they are evaluated.
         add_totals(total, parts.record[s], -1.0)
     return listed
 
@@ -106,11 +107,13 @@ def split(state: CutArrays, listed: int, a: int) -> None:
             e = perm[p]
             group[p - begin] = e
             tally[child_of[cells.code[e, a]] - first + 1] += 1
+        # Counts were written one position up: now tally[c] is where the cells of child c begin.
         for c in range(children):
             tally[c + 1] += tally[c]
         low = 0
         for c in range(children):
             high = tally[c + 1]
+            # A child without cells makes no part.
             if high > low:
                 for i in range(parts.code.shape[1]):
                     parts.code[new, i] = parts.code[s, i]
@@ -118,6 +121,7 @@ def split(state: CutArrays, listed: int, a: int) -> None:
                 parts.record[new].begin, parts.record[new].end = begin + low, begin + high
                 new += 1
             low = high
+        # Stable: cells of a child keep their order.
         for p in range(end - begin):
             c = child_of[cells.code[group[p], a]] - first
             perm[begin + tally[c]] = group[p]
@@ -134,6 +138,8 @@ def specialize(state: CutArrays, v: int) -> None:
     listed = list_parts(state, v)
     split(state, listed, state.tree.attribute[v])
     for k in range(listed):
+        # The first new part takes the position of the old one, where backtracking puts that back; the others go to
+        # the end, which backtracking cuts off.
         active[work.position[k]] = new
         for s in range(new + 1, work.born[k]):
             active[now.active] = s
@@ -171,6 +177,7 @@ def merge(state: CutArrays, listed: int, a: int) -> None:
         v = parts.code[s, a]
         begin, end = parts.record[s].begin, parts.record[s].end
         now.stamp += 1  # empties the table: slots with an older stamp are free
+        # A power of two, less one, of at least twice as many slots as cells: probes stay short.
         mask = 7
         while mask < 2 * (end - begin):
             mask = 2 * mask + 1
@@ -178,7 +185,9 @@ def merge(state: CutArrays, listed: int, a: int) -> None:
         for p in range(begin, end):
             e = perm[p]
             cell = cells.record[e]
+            # A key is a sum of code times stride over the attributes; only the term of one attribute changes.
             key = cell.key + stride * (v - code[e, a])
+            # All bits of the key reach the high bits of the product, and none but the lowest its low bits.
             h = np.int64(np.uint64(key) * _SPREAD >> np.uint64(34)) & mask
             while table[h].stamp == now.stamp:
                 other = now.cells + table[h].group
@@ -205,9 +214,11 @@ def merge(state: CutArrays, listed: int, a: int) -> None:
                 g = table[h].group
                 merged = cells.record[now.cells + g]
                 merged.rows += cell.rows
+                # Not priced yet: its price is no sum of those of its cells once rows are suppressed.
                 merged.kept = -1.0
                 for c in range(width):
                     cells.sums[now.cells + g, c] += cells.sums[e, c]
+                # Two chains of tuples are joined in O(1); the last tuple of each cell is where to cut again.
                 if chained:
                     cells.next_tuple[merged.last_tuple] = cell.first_tuple
                     merged.last_tuple = cell.last_tuple
@@ -251,6 +262,7 @@ def merge_histograms(state: CutArrays, begin: int, end: int, groups: int) -> Non
     base = now.perm + groups
     low = base
     for g in range(groups):
+        # From the size of each new cell to where its old cells begin.
         size = tally[g]
         tally[g] = low
         low += size
@@ -267,6 +279,7 @@ def merge_histograms(state: CutArrays, begin: int, end: int, groups: int) -> Non
                 cell = cells.record[perm[p]]
                 for q in range(cell.first_entry, cell.end_entry):
                     i = cells.value[q]
+                    # First occurrence of this entry: `joint` is all zeros between two cells, and counts are positive.
                     if joint[i] == 0:
                         cells.value[top] = i
                         top += 1
@@ -322,6 +335,7 @@ def step_down(state: CutArrays, position: int, decision: int) -> None:
     frame.value, frame.position, frame.decision, frame.forced = v, position, decision, 0
     now.depth += 1
     now.open -= 1
+    # The last open value takes the position; backtracking swaps them back.
     stacks.open[position] = stacks.open[now.open]
     if decision == SPECIALIZED:
         specialize(state, v)
@@ -376,6 +390,7 @@ def backtrack(state: CutArrays) -> None:
         s = stacks.log[entry].part
         stacks.active[stacks.log[entry].position] = s
         if cells.next_tuple.shape[0] > 0 and frame.decision == LOCKED:
+            # `last_tuple` of the old cells is unchanged, as merging wrote to copies.
             for p in range(state.parts.record[s].begin, state.parts.record[s].end):
                 cells.next_tuple[cells.record[stacks.perm[p]].last_tuple] = -1
     copy_heights(frame, now)

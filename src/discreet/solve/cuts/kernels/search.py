@@ -58,11 +58,13 @@ def keep_if_better(state: CutArrays) -> None:
             return
     at = kept
     if kept == stacks.best_cost.shape[0]:
+        # The list is full: the dearest of it is replaced.
         at = np.argmax(stacks.best_cost)
     else:
         now.solutions += 1
     stacks.best_cost[at] = cost
     stacks.best[at] = mark
+    # Until the list is full any cut is good enough, and nothing is pruned by cost.
     if now.solutions == stacks.best_cost.shape[0]:
         total.best = stacks.best_cost.max()
 
@@ -142,6 +144,7 @@ def run(state: CutArrays, work: int) -> int:
         if now.phase == SETTLE:
             settle(state, True)
             if stacks.frame[now.depth - 1].decision == SPECIALIZED:
+                # Locking keeps the most general cut, which was examined already; only specializing makes a new one.
                 now.examined += 1
                 keep_if_better(state)
             if rules.look_ahead > 0 and now.open > 0 and may_improve(total, rules.limit):
@@ -170,16 +173,20 @@ def run(state: CutArrays, work: int) -> int:
             frame = stacks.frame[now.depth - 1]
             decision, position, v, forced = frame.decision, frame.position, frame.value, frame.forced
             backtrack(state)
+            # Both branches are done, or look-ahead ruled the other one out.
             if decision == LOCKED or forced:
                 continue
+            # Locked, the value would have the classes of its only child with rows, which were examined.
             if tree.forced[v]:
                 now.skipped += 1
                 continue
+            # The incumbent may have become better since the value was specialized.
             if pruned(state):
                 continue
             step_down(state, position, LOCKED)
         now.phase = SETTLE
         if rules.price == EXTERNAL:
+            # Classes that kernels do not know are evaluated in numpy; the next call goes on with SETTLE.
             return EVALUATE
 
 
@@ -191,6 +198,7 @@ def open_bound(stacks: CutStacks) -> float:
     """
     least = stacks.total[0].bound + stacks.total[0].surplus
     for d in range(stacks.now[0].depth):
+        # The totals before the step bound both of its branches, so also the one that is left.
         if stacks.frame[d].decision == SPECIALIZED and stacks.frame[d].forced == 0:
             least = min(least, stacks.frame[d].bound + stacks.frame[d].surplus)
     return least
@@ -215,6 +223,7 @@ def walk_to(state: CutArrays, target: Marks) -> bool:
             continue
         if not room_for_step(state):
             return False
+        # Positions of open values have changed, so the scan starts again.
         step_down(state, p, SPECIALIZED)
         p = 0
     evaluate_all(state, False)
@@ -233,6 +242,9 @@ def descend(state: CutArrays, gain: Floats) -> bool:
     tree, stacks, now, total = state.tree, state.stacks, state.stacks.now[0], state.stacks.total[0]
     while now.open > 0:
         best, position = -_ROUNDING * abs(total.cost) - _ROUNDING, -1
+        # Lazy evaluation, as for submodular functions (Minoux 1978), where old gains are upper bounds. Here a gain may
+        # also rise, so the value found need not be the best: the descent only makes an incumbent, and nothing is proven
+        # by it.
         while True:
             top = -1
             for p in range(now.open):
@@ -242,6 +254,7 @@ def descend(state: CutArrays, gain: Floats) -> bool:
                 break
             if not room_for_step(state):
                 return False
+            # From a cut that is not allowed, every allowed one is a gain.
             before = total.cost if allowed(state) else np.inf
             step_down(state, top, SPECIALIZED)
             settle(state, False)
@@ -256,6 +269,7 @@ def descend(state: CutArrays, gain: Floats) -> bool:
         step_down(state, position, SPECIALIZED)
         settle(state, False)
         keep_if_better(state)
+        # Its children were never tried; infinite gains put them first.
         gain[tree.first[v] : tree.end[v]] = np.inf
     return True
 
@@ -285,6 +299,7 @@ def improve(state: CutArrays, gain: Floats, cut: Marks, cursor: Cursor, work: in
             target[tree.first[u] : tree.end[u]] = 0
             target[u] = 1
             gain[:] = np.inf
+            # Specializing the parent at once would only undo the step.
             gain[u] = -np.inf
             if not walk_to(state, target):
                 return GROW
@@ -293,6 +308,7 @@ def improve(state: CutArrays, gain: Floats, cut: Marks, cursor: Cursor, work: in
             if allowed(state) and total.cost < best * (1.0 - _ROUNDING):
                 best = total.cost
                 cut[:] = state.stacks.mark
+                # A better cut: every value is tried again from here.
                 cursor.idle = -1
         cursor.idle += 1
         cursor.value = u + 1 if u + 1 < values else 0

@@ -54,15 +54,19 @@ def anneal_groups(
     for step in range(steps):
         if step % _COOL == 0:
             temperature *= cooling
+        # One random number serves all draws of a step, each from bits of its own.
         bits = random_bits(state)
+        # The high half of a product instead of a remainder: uniform but for n / 2^32, and no division.
         row = np.int64(((bits >> np.uint64(32)) * np.uint64(n)) >> np.uint64(32))
         bar = temperature * bars[np.int64(bits & _TEN_BITS)]
         rank = (bits >> np.uint64(10)) & _TEN_BITS
+        # The square of a uniform number: the nearest rows are drawn most often.
         other = space.near[row, np.int64((rank * rank * np.uint64(wide)) >> np.uint64(20))]
         a, b = groups.group[row], groups.group[other]
         if a == b:
             continue
         kind = (bits >> np.uint64(20)) & np.uint64(63)
+        # One step in 32 tries to change the number of groups, which moves and swaps cannot.
         if kind == 0:
             grown += _dissolve(space, groups, requirement, a, bar)
             continue
@@ -115,6 +119,7 @@ def _dissolve(space: RowSpace, groups: RowGroups, requirement: Requirement, a: i
     if groups.rows[a] == 0 and change < bar:
         free_group(groups, a)
         return change
+    # Moves are undone last first, so that lists get their old order.
     for position in range(count - 1, -1, -1):
         move_row(space, groups, groups.moved[position], a)
     return 0.0
@@ -137,6 +142,7 @@ def _create(space: RowSpace, groups: RowGroups, requirement: Requirement, first:
             continue
         change += moved(space, groups, row, g)
         move_row(space, groups, row, g)
+        # The second half of the scratch says where each row came from.
         groups.moved[count], groups.moved[groups.moved.size // 2 + count] = row, a
         count += 1
         if count == k:

@@ -98,6 +98,7 @@ def descend_groups(table: DescentTable, requirement: Requirement, descent: Desce
             rows += table.weights[descent.tuples[e]]
         for i in range(m):
             descent.levels[g, i] = _lowest_shared(table, descent, i, begin, end, descent.levels[g, i])
+        # Each part needs `smallest` rows, and a split makes two parts or more.
         chosen = _choose(table, requirement, descent, g) if rows >= 2 * requirement.smallest else -1
         count.waiting -= 1
         if chosen < 0:
@@ -139,6 +140,7 @@ def _choose(table: DescentTable, requirement: Requirement, descent: Descent, g: 
     begin, end = descent.span[g].begin, descent.span[g].end
     chosen, highest = -1, -np.inf
     for i in table.order:
+        # The score never falls with the number of parts, so the last one of an attribute is its upper bound.
         if descent.levels[g, i] <= table.lowest[i] or table.score[table.score_start[i + 1] - 1] <= highest:
             continue
         parts = _divide(table, descent, i, begin, end, descent.levels[g, i])
@@ -160,6 +162,7 @@ def _divide(table: DescentTable, descent: Descent, i: int, begin: int, end: int,
         j = descent.tuples[e]
         block = table.ancestors[row + table.codes[j, i]]
         part = descent.known[block]
+        # Parts are numbered as they occur, which costs the size of the group and not that of the domain.
         if part < 0:
             part = parts
             descent.known[block] = part
@@ -168,6 +171,7 @@ def _divide(table: DescentTable, descent: Descent, i: int, begin: int, end: int,
             parts += 1
         descent.part[e] = part
         descent.size[part] += table.weights[j]
+    # Only what was written is cleared.
     for part in range(parts):
         descent.known[descent.block[part]] = -1
     return parts
@@ -198,6 +202,7 @@ def _split(table: DescentTable, descent: Descent, i: int, g: int) -> None:
     """Sort a group by its parts, which take its position on the stack."""
     begin, end = descent.span[g].begin, descent.span[g].end
     parts = _divide(table, descent, i, begin, end, descent.levels[g, i])
+    # `size` held rows; here it holds tuples, and then where each part goes on.
     for part in range(parts):
         descent.size[part] = 0
     for e in range(begin, end):
