@@ -133,7 +133,7 @@ class Promises:
         return replace(self, people=people), rows
 
     def _are_held(self, target: Target | None, rows: pl.LazyFrame) -> bool:
-        """Whether rows that were recoded to count people are few enough to hold, and then written as they are."""
+        """Whether the rows recoded to count people are held in memory, and then written unchanged."""
         if not isinstance(target, Output) or not target.is_text or target.shuffle is None or self.rows is None:
             return False
         return self.rows * len(rows.collect_schema()) <= _HELD_CELLS

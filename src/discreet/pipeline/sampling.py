@@ -80,7 +80,7 @@ def about_drawn_rows(settings: JobSettings, drawn: int) -> Iterator[str]:
 
 
 def about_sampling(problem: Problem, schema: Schema, counted: Counted) -> Iterator[str]:
-    """Yield what was drawn, and whether the statement of a model that rests on sampling holds for the release."""
+    """Yield notes on the rows drawn, and on whether the promise of a model that rests on sampling holds."""
     for model in problem.privacy:
         if model.sampling >= 1:
             continue

@@ -42,7 +42,7 @@ def sealed_text(certificate: Mapping[str, Any]) -> str:
 
 
 def promise_note(model: str) -> dict[str, str]:
-    """Return what a certificate says about a promise besides its text form: that it is weaker, if it counts matches.
+    """Return the remark of a certificate on a promise: that it is weaker, if it counts matches.
 
     >>> promise_note("k(3)"), list(promise_note("k(3, unknown=matches)"))
     ({}, ['note'])

@@ -196,7 +196,7 @@ class Recoder:
         return self.gatherer.classes(grouping, rolled, released, slice(0, grouping.sizes.size))
 
     def _partial(self, first: IntArray, classes: Classes, done: Suppressed, removed: IntArray) -> list[IntArray]:
-        """Return what is suppressed in classes that are partly published, as columns of :class:`PartialSuppression`."""
+        """Return the suppressed records of partly published classes, as columns of :class:`PartialSuppression`."""
         partly = np.flatnonzero((removed > 0).any(axis=1) & (done.records < classes.sizes))
         by_label = by_tuple = None
         if not self.problem.suppression.hides_values:

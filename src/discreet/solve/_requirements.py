@@ -69,7 +69,7 @@ def make_requirement(problem: Problem) -> Requirement:
 
 
 def make_counted_requirement(problem: Problem) -> tuple[Requirement, TupleValues]:
-    """Return what every group must satisfy, and the values of tuples that may have several of each column."""
+    """Return the requirement on groups, and the values of tuples, of which each column may have several."""
     requirement, first = _of_models(problem)
     none = np.zeros(0, dtype=np.int64)
     tuples = problem.table.tuples

@@ -96,7 +96,7 @@ def point_card(picture: FrontPicture, point: PicturePoint, *, hidden: bool) -> I
 
 
 def _level(item: RecodedAttribute) -> str:
-    """Return what is left of an attribute; filled boxes are levels of detail that are kept."""
+    """Return the remaining detail of an attribute; filled boxes are levels that are kept."""
     pips = ""
     if item.level is not None and item.height is not None:
         boxes = '<i class="on"></i>' * (item.height - item.level) + "<i></i>" * item.level

@@ -370,7 +370,7 @@ _LONG_NUMBER = rf"{_BEFORE}\d{{9,}}{_AFTER}"
 
 
 def text_holds(texts: pl.Series) -> list[str]:
-    """Return what the words of a column are mixed with that names people: contacts, long numbers, both or nothing.
+    """Return the kinds of personal data within texts: contacts, long numbers, both or none.
 
     >>> text_holds(pl.Series(["fine", "call Ann, 0171 1234567", "was told to rest", "seen on 2020-01-31"]))
     ['telephone numbers or e-mail addresses within text']

@@ -227,7 +227,7 @@ def _paths(parent: IntArray, depth: IntArray) -> NDArray[np.int32]:
 
 
 def _lift(path: NDArray[np.int32], depth: IntArray, rate: FloatArray, moment: FloatArray) -> FloatArray:
-    """Return what the rows of each value cost more at that value than at their most specific ones.
+    """Return the extra cost of the rows of each value at that value, compared with their most specific values.
 
     ``moment`` is that of the rows, by most specific value.
     """

@@ -153,7 +153,7 @@ def _margin(prices: FloatArray) -> FloatArray:
 
 
 def _value(task: LocalTask, cells: CellPoints, prices: FloatArray) -> float:
-    """Return what prices prove: their sum, less what suppression may save, less a margin for rounding."""
+    """Return the bound that prices prove: their sum, less possible savings by suppression and a margin for rounding."""
     certain = prices - _margin(prices)
     total = float((cells.weights * certain).sum())
     above = np.flatnonzero(certain > task.points.penalty)

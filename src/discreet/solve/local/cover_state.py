@@ -245,7 +245,7 @@ def classes_of(problem: Problem, covers: Sequence[AttributeCovers], codes: Ints,
 
 
 def rates_of(problem: Problem, covers: Sequence[AttributeCovers], attribute: int, codes: Ints) -> FloatArray:
-    """Return what a row costs that shows these covers of one attribute and all other values exactly."""
+    """Return the cost of a row that shows these covers of one attribute and the exact values of all others."""
     leaf = np.zeros(codes.size, dtype=np.int64)
     shown = np.stack([codes if i == attribute else own.exact(leaf) for i, own in enumerate(covers)])
     return problem.cost.published(classes_of(problem, covers, shown, np.ones(codes.size, dtype=np.int64)))

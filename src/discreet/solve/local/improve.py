@@ -103,7 +103,7 @@ def improve(arrays: GroupArrays, grouping: LocalGrouping, rounds: int, budget: B
 
 
 def _weights(state: _SearchedGroups, rounds: int) -> FloatArray:
-    """Return what it costs to show less, step by step, for costs that do not look at covers; at last next to nothing.
+    """Return penalties for general covers, step by step, for costs that ignore covers; the last is next to nothing.
 
     The best groups by such a cost alone would be of rows that have nothing in common. So at first only what loses
     little for what it saves is worth it.

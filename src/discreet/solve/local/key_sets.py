@@ -450,7 +450,7 @@ def key_set_bound(problem: Problem, budget: Budget) -> float:
 
 
 def joint_bounds(problem: Problem, key_sets: Sequence[KeySet], each: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return what a row of each unit costs at least, given that for each key set alone, (key sets, units)."""
+    """Return a lower bound on the cost of a row of each unit, given those of each key set alone, (key sets, units)."""
     everything = range(len(problem.table.attributes))
     members = np.array([[a in key_set.attributes for a in everything] for key_set in key_sets])
     divided = each.sum(axis=0) / max(int(members.sum(axis=0).max()), 1)

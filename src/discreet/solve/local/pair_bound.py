@@ -152,7 +152,7 @@ def _factor(table: Floats, low: int, high: int, k: int) -> tuple[Floats, float]:
 
 
 def _adds_up(table: Floats) -> bool:
-    """Return whether the rate of a run is at least the sum of those of its parts, wherever it is cut."""
+    """Return whether the rate of a run is never less than the sum of the rates of its parts."""
     size = len(table)
     upper = np.triu(table)
     for middle in range(1, size - 1):

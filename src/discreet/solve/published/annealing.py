@@ -298,7 +298,7 @@ class AnnealingWalk:
 
 
 def _top_decides(problem: Problem) -> bool:
-    """Whether no cut is valid if the most general one is not, as its classes are unions of those of any other."""
+    """Whether the most general cut is valid if any is: its classes are unions of the classes of all others."""
     if problem.suppression.hides_values:
         return all(model.union_closed for model in problem.privacy if not model.looks_at_sensitive)
     return problem.superset_closed or (problem.limit == 0 and problem.union_closed)

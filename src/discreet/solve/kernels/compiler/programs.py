@@ -376,7 +376,7 @@ def _compile(name: str, calls: dict[Name, tuple[Any, tuple[Any, ...]]], reason: 
 
 
 def _modules(names: Iterable[str]) -> dict[str, dict[str, str]]:
-    """Return what a program is compiled from; nothing if that cannot be said, as for kernels of a notebook."""
+    """Return the sources of a program; none if they are not known, as for kernels of a notebook."""
     try:
         return files.kernel_modules(names)
     except (ImportError, ValueError):
