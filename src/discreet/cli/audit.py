@@ -132,7 +132,7 @@ The exit code is 0 if every promise is kept, and 5 if not.""",
 def audit(file: str, as_json: bool, quiet: bool, **options: Any) -> None:
     """Check from scratch whether the table FILE keeps its promises."""
     verdict = _audit(file, options) if options["certificate"] is None else _verify(file, options)
-    joint = _together(file, options) if options["earlier"] else None
+    joint = _audit_together(file, options) if options["earlier"] else None
     if joint is not None and as_json:
         fields = verdict.to_dict()
         echo_json({**fields, "passed": fields["passed"] and joint.passed, "together": joint.to_dict()})
@@ -176,7 +176,7 @@ def _audit(file: str, options: Mapping[str, Any]) -> Audit:
     )
 
 
-def _together(file: str, options: Mapping[str, Any]) -> Together:
+def _audit_together(file: str, options: Mapping[str, Any]) -> Together:
     """Check what a file keeps together with other releases of the same people."""
     if options["certificate"] is not None or options["reference"] is None:
         raise UsageError("--with compares releases of the same people; name their original table with --reference.")

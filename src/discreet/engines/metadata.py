@@ -98,7 +98,7 @@ def _pandas_column(column: Any) -> Any:
         values = _arrow_column(pa.chunked_array(column.array.__arrow_array__()))
         return type(column)(type(column.array)(values), index=column.index, name=column.name)
     if _holds_more(column):
-        return type(column)(_taken(column.array), index=column.index, name=column.name)
+        return type(column)(_copied_array(column.array), index=column.index, name=column.name)
     return column
 
 
@@ -110,7 +110,7 @@ def _holds_more(values: Any) -> bool:
     return any(map(_is_cut, getattr(array, "chunks", [array])))
 
 
-def _taken(array: Any) -> Any:
+def _copied_array(array: Any) -> Any:
     """Copy a pandas array; taking all rows of a Series would return the same buffer."""
     return array.take(np.arange(len(array)))
 
@@ -127,7 +127,7 @@ def _index(index: Any) -> Any:
     if hasattr(index, "remove_unused_levels"):
         index = index.remove_unused_levels()
         return index.set_levels([_index(level) for level in index.levels])
-    return type(index)(_taken(index.array), name=index.name) if _holds_more(index) else index.view()
+    return type(index)(_copied_array(index.array), name=index.name) if _holds_more(index) else index.view()
 
 
 def _arrow(table: Any) -> Any:

@@ -109,7 +109,7 @@ class Spelling(NamedTuple):
         """Whether all values, none of them null, have this spelling; ``short`` as in :func:`spellings`."""
         dtype = self.dtype
         if self.form == "given":
-            return self in _given(text, _GIVEN.get(type(dtype), Type.DATE))
+            return self in _spellings_of_type(text, _GIVEN.get(type(dtype), Type.DATE))
         if isinstance(dtype, pl.Boolean):
             return text.is_in(["true", "false"]).all()
         if isinstance(dtype, pl.Int64):
@@ -138,7 +138,7 @@ def spellings(text: pl.Series, given: Type | None = None, *, short: bool = False
     if known.is_empty():
         return None
     if given is not None:
-        return frozenset(_given(known, given))
+        return frozenset(_spellings_of_type(known, given))
     return frozenset(_spellings(known, short))
 
 
@@ -207,7 +207,7 @@ def _dates(text: pl.Series, found: Spelling, short: bool) -> bool:
     return same and bool(clock.min().date() >= first)  # type: ignore[union-attr]
 
 
-def _given(text: pl.Series, given: Type) -> Iterator[Spelling]:
+def _spellings_of_type(text: pl.Series, given: Type) -> Iterator[Spelling]:
     """Yield the spellings for values of a given type, if all of them have it."""
     if given is Type.DATE:
         dates = parse_dates(text)

@@ -94,7 +94,7 @@ class Attribute:
         named = texts.drop_nulls()
         leaf_of = dict(zip(named.to_list(), self._leaves_named(named), strict=True))
         meanings = [
-            self._known(text)
+            self._known_cover(text)
             or (_leaf(leaf_of[text]) if leaf_of.get(text, -1) >= 0 else self._meaning(parse_block(text, self.tree)))
             for text in texts.to_list()
         ]
@@ -183,7 +183,7 @@ class Attribute:
         found = self.tree.find(texts).tolist()
         return [-1 if self.tree.nodes(text)[1:] else leaf for text, leaf in zip(texts.to_list(), found, strict=True)]
 
-    def _known(self, text: str | None) -> Meaning | None:
+    def _known_cover(self, text: str | None) -> Meaning | None:
         """Return what a released value is known to cover; ranges of numbers without a hierarchy are parsed instead."""
         if self.known is None or text is None or text not in self.known:
             return None

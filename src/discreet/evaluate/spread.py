@@ -84,7 +84,7 @@ class Spread:
         amount = (running[self.first[1:]] - running[self.first[:-1]]).astype(np.float64)
         ranged = self._ranged
         if ranged.size:
-            amount[ranged] = self._known[ranged] * self._covered(self.low[ranged], self.high[ranged], predicate)
+            amount[ranged] = self._range_lengths[ranged] * self._covered(self.low[ranged], self.high[ranged], predicate)
             amount[ranged] += self.missing[ranged] & predicate.missing
         return np.asarray(amount / self._size)
 
@@ -110,7 +110,7 @@ class Spread:
         alone = np.diff(self.first) == 1  # exact, without the rounding errors of a running sum
         sums[alone] = np.nan_to_num(positions)[self.leaf[self.first[:-1][alone]]]
         ranged = self._ranged
-        sums[ranged] = self._known[ranged] * (self.low[ranged] + self.high[ranged]) / 2
+        sums[ranged] = self._range_lengths[ranged] * (self.low[ranged] + self.high[ranged]) / 2
         return np.asarray(sums / self._size)
 
     def _covered(self, low: FloatArray, high: FloatArray, predicate: Predicate) -> FloatArray:
@@ -130,11 +130,11 @@ class Spread:
         return np.flatnonzero(~np.isnan(self.low))
 
     @cached_property
-    def _known(self) -> FloatArray:
+    def _range_lengths(self) -> FloatArray:
         """The number of whole numbers in each range; 1 for lengths."""
         return self.high - self.low + 1 if self.whole else np.ones(self.low.size)
 
     @cached_property
     def _size(self) -> FloatArray:
         """The number of values that each value is spread over; 1 if it covers nothing, as then no share is anywhere."""
-        return np.maximum(np.where(np.isnan(self.low), np.diff(self.first), self._known + self.missing), 1)
+        return np.maximum(np.where(np.isnan(self.low), np.diff(self.first), self._range_lengths + self.missing), 1)

@@ -123,7 +123,7 @@ def apply_mapping(
             target = like_input(target, layout_of(source))
         private = replace(recoding, drop=tuple(column for column in dropped if column != unit))
         confirmed = [
-            *_others(source, recipe, dropped),
+            *_columns_without_role(source, recipe, dropped),
             *sensitive_columns(source, recipe),
             *_pandas_extras(source, dropped),
         ]
@@ -303,7 +303,7 @@ def check_columns(source: Source, recipe: Mapping[str, Any], identifiers: list[s
     return tuple(out)
 
 
-def _others(source: Source, recipe: Mapping[str, Any], dropped: Sequence[str]) -> list[str]:
+def _columns_without_role(source: Source, recipe: Mapping[str, Any], dropped: Sequence[str]) -> list[str]:
     """Return the columns of the table that have no role."""
     roles = {*recipe["columns"], recipe.get("weights"), recipe["class_attribute"], *dropped}
     roles |= {*sensitive_columns(source, recipe)}
@@ -320,7 +320,7 @@ def check_kept(
     found = inspect_columns(
         source,
         dropped,
-        _others(source, recipe, dropped),
+        _columns_without_role(source, recipe, dropped),
         confirmed,
         sensitive_columns(source, recipe),
         with_index=with_index,

@@ -58,7 +58,7 @@ def compare(
     """
     from discreet.report.comparison import Comparison, compare_job
 
-    named = _named(jobs)
+    named = _jobs_by_name(jobs)
     if len(named) < 2:
         raise UsageError("There is nothing to compare; name at least two jobs.")
     loaded = {name: _loaded(job) for name, job in named.items()}
@@ -74,7 +74,7 @@ def compare(
     return Comparison(tuple(found))
 
 
-def _named(jobs: Sequence[Any]) -> dict[str, Compared]:
+def _jobs_by_name(jobs: Sequence[Any]) -> dict[str, Compared]:
     """Return the jobs by name: the names given, or those of their files."""
     if len(jobs) == 1 and isinstance(jobs[0], Mapping):
         return {str(name): job for name, job in jobs[0].items()}

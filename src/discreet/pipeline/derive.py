@@ -160,10 +160,10 @@ def check_derive(given: Any) -> dict[str, _Derivation]:
         raise UsageError(
             "derive maps columns to how they are derived, as in {visit: 'shift_dates(person=patient)'}.", topic="derive"
         )
-    return {column: _made(form) for column, form in given.items()}
+    return {column: _parsed_derivation(form) for column, form in given.items()}
 
 
-def _made(form: str) -> _Derivation:
+def _parsed_derivation(form: str) -> _Derivation:
     name, args, options = parse_text(form)
     if name not in DERIVATIONS:
         hint = did_you_mean(name, DERIVATIONS) or f"there are {' and '.join(DERIVATIONS)}."

@@ -60,7 +60,7 @@ def find_neighbours(release: Release) -> tuple[Neighbour, ...]:
         return ()
     end = time.monotonic() + _SECONDS
     found = [_own(release, problem.privacy[index])]
-    for model in _others(problem.privacy[index], problem.whole.n):
+    for model in _neighbouring_promises(problem.privacy[index], problem.whole.n):
         left = end - time.monotonic()
         if left <= 0:
             break
@@ -83,7 +83,7 @@ def _value(model: PrivacyModel) -> int:
     return int(model.k if isinstance(model, KAnonymity) else model.l)  # type: ignore[attr-defined]
 
 
-def _others(model: PrivacyModel, rows: int) -> Iterator[PrivacyModel]:
+def _neighbouring_promises(model: PrivacyModel, rows: int) -> Iterator[PrivacyModel]:
     """Yield neighbouring promises, the nearest first."""
     now = _value(model)
     ladder = _LADDER if isinstance(model, KAnonymity) else tuple(range(2, now + _ABOVE + 1))

@@ -171,7 +171,7 @@ def inspect_columns(
     findings = {name: detect(profile.facts[name]) for name in released if name in profile.facts}
     known = [name for name in identifiers if name in profile.facts]
     leaks = {leak.column: leak for leak in find_leaks(profile.sample, known, list(findings))}
-    kept = {name: _kept(name, findings.get(name), leaks.get(name), name in keep) for name in released}
+    kept = {name: _kept_column(name, findings.get(name), leaks.get(name), name in keep) for name in released}
     return replace(
         found,
         rows=max((facts.rows for facts in profile.facts.values()), default=0),
@@ -182,7 +182,7 @@ def inspect_columns(
     )
 
 
-def _kept(name: str, found: Finding | None, leak: Leak | None, confirmed: bool) -> KeptColumn:
+def _kept_column(name: str, found: Finding | None, leak: Leak | None, confirmed: bool) -> KeptColumn:
     if found is None:
         return KeptColumn(name, None, confirmed, (_CLOSED,), stops=True, names_people=True)
     reasons = found.reasons if found.suspicious or found.stops else ()
@@ -211,7 +211,7 @@ def _inspected(name: str, values: pl.Series, confirmed: bool) -> tuple[KeptColum
     """Inspect values that no source counts: an index, or columns whose name is no text."""
     closed = values.dtype.is_nested() or values.dtype in (pl.Object, pl.Binary)
     found = None if closed else detect(ColumnFacts.of(name, values))
-    return _kept(name, found, None, confirmed), found
+    return _kept_column(name, found, None, confirmed), found
 
 
 def _rows_each(facts: ColumnFacts) -> float | None:

@@ -136,7 +136,7 @@ def hiding_classes(groups: Groups, thetas: NDArray[np.float64] | None = None) ->
     hidden = known - np.bincount(groups.group, weights=groups.count, minlength=known.size).astype(np.int64)
     where = np.flatnonzero(hidden > 0)
     number, clear = np.ones(where.size, dtype=np.int64), np.zeros(where.size, dtype=np.bool_)
-    for part, shown in _shown(groups, where):
+    for part, shown in _shown_values(groups, where):
         caps = np.zeros(shown.shape, dtype=np.int64)
         if thetas is not None:
             caps = _caps(known[where[part]], thetas)
@@ -154,7 +154,7 @@ def _caps(sizes: NDArray[np.int64], thetas: NDArray[np.float64]) -> NDArray[np.i
     return np.floor(sizes[:, np.newaxis] * (thetas * (1 + TOLERANCE))).astype(np.int64)
 
 
-def _shown(groups: Groups, where: NDArray[np.int64]) -> Iterator[tuple[slice, NDArray[np.bool_]]]:
+def _shown_values(groups: Groups, where: NDArray[np.int64]) -> Iterator[tuple[slice, NDArray[np.bool_]]]:
     """Yield in portions which values some classes show, (c, v)."""
     width = groups.whole.size
     entry = np.flatnonzero(groups.count > 0)

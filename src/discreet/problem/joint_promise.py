@@ -72,11 +72,13 @@ class JointPromise(PrivacyModel):
         rows = counts[owner, code]
         width = int(self.parts.part.max(initial=0)) + 1
         keys, index = np.unique(owner * width + self.parts.part[code], return_inverse=True)
-        kept = self._kept(classes.table, index, code, rows, keys.size)
+        kept = self._parts_ok(classes.table, index, code, rows, keys.size)
         whole = self._undivided(owner, code, rows, len(classes))
         return np.asarray((np.bincount(keys // width, weights=~kept, minlength=len(classes)) == 0) & whole)
 
-    def _kept(self, table: CountTable, part: IntArray, code: IntArray, rows: IntArray, count: int) -> NDArray[np.bool_]:
+    def _parts_ok(
+        self, table: CountTable, part: IntArray, code: IntArray, rows: IntArray, count: int
+    ) -> NDArray[np.bool_]:
         """Return for each part whether it keeps the promise."""
         sizes = add_up(part, rows, count)
         column = getattr(self.promise, "attribute", None) if self.promise.looks_at_sensitive else None

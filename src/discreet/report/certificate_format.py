@@ -182,7 +182,7 @@ def _names(value: Any, name: str) -> None:
         raise _FormError(f"'{name}' names a column twice")
 
 
-def _kept(value: Any, name: str) -> None:
+def _kept_columns(value: Any, name: str) -> None:
     if not isinstance(value, list):
         raise _FormError(f"'{name}' is not a list")
     for item in value:
@@ -244,7 +244,7 @@ _FIELDS: dict[str, _Check] = {
     "output": _hex,
     "quasi_identifiers": _some_names,
     "sensitive": _names,
-    "unchanged": _kept,
+    "unchanged": _kept_columns,
     "unknown": _one_of(None, UNKNOWN),
     "promises": _promises,
     "rows": _count,

@@ -115,15 +115,15 @@ class _LazyColumns(Sequence[ReleasedColumn]):
     @overload
     def __getitem__(self, index: slice) -> Sequence[ReleasedColumn]: ...
     def __getitem__(self, index: int | slice) -> ReleasedColumn | Sequence[ReleasedColumn]:
-        return self._all()[index]
+        return self._summarized()[index]
 
     def __len__(self) -> int:
-        return len(self._all())
+        return len(self._summarized())
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return tuple, (self._all(),)
+        return tuple, (self._summarized(),)
 
-    def _all(self) -> tuple[ReleasedColumn, ...]:
+    def _summarized(self) -> tuple[ReleasedColumn, ...]:
         if self._summarize is not None:
             self._columns, self._summarize = self._summarize(), None
         return self._columns

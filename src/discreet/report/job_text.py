@@ -139,15 +139,17 @@ def job_text(job: Mapping[str, Any], *, without: Sequence[str] = ()) -> str:
     """
     omitted = (*_NOT_ASKED, *without)
     options = {
-        key: _named(value) for key, value in job.items() if key not in omitted and value not in (None, [], {}, ())
+        key: _without_folders(value)
+        for key, value in job.items()
+        if key not in omitted and value not in (None, [], {}, ())
     }
     return json.dumps(options, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=str)
 
 
-def _named(value: Any) -> Any:
+def _without_folders(value: Any) -> Any:
     """Return files by their names, as folders may be moved."""
     if isinstance(value, Mapping):
-        return {str(key): _named(item) for key, item in value.items()}
+        return {str(key): _without_folders(item) for key, item in value.items()}
     if isinstance(value, str) and "/" in value and "(" not in value:
         return Path(value).name
     return value

@@ -161,7 +161,7 @@ def _of_process(root: Path) -> Iterator[MemoryLimit]:
         import resource
     except ImportError:  # there are no such limits on Windows
         return
-    taken = _taken(root)
+    taken = _memory_used(root)
     for kind, name in _NAMES.items():
         size = resource.getrlimit(getattr(resource, name))[0]
         if size not in (resource.RLIM_INFINITY, -1):
@@ -179,14 +179,14 @@ def _of_groups(root: Path) -> Iterator[MemoryLimit]:
         used_for = {pair[0].removeprefix("total_"): _number(pair[1]) or 0 for pair in pairs if len(pair) == 2}
         cached = sum(used_for.get(name, 0) for name in _CACHED)
         left = min(max(size - used + cached, 0), size)
-        yield MemoryLimit("container", size, min(left + _taken(root)["container"], size), left)
+        yield MemoryLimit("container", size, min(left + _memory_used(root)["container"], size), left)
 
 
 def _of_machine(root: Path) -> Iterator[MemoryLimit]:
     memory = _meminfo(root)
     if "MemAvailable:" in memory and "MemTotal:" in memory:
         size, left = memory["MemTotal:"], memory["MemAvailable:"]
-        yield MemoryLimit("machine", size, min(left + _taken(root)["machine"], size), left)
+        yield MemoryLimit("machine", size, min(left + _memory_used(root)["machine"], size), left)
 
 
 def _meminfo(root: Path) -> dict[str, int]:
@@ -195,7 +195,7 @@ def _meminfo(root: Path) -> dict[str, int]:
     return {name: size << 10 for name, size in sizes.items() if size is not None}
 
 
-def _taken(root: Path) -> dict[LimitKind, int]:
+def _memory_used(root: Path) -> dict[LimitKind, int]:
     """Return how much memory this process uses, as each limit counts it."""
     words = _text(root / "proc/self/statm").split()
     pages = [_number(word) or 0 for word in words] if len(words) > 5 else [0] * 7

@@ -72,7 +72,7 @@ class Hierarchy:
                 name = columns[number][second]
                 shown = "a name" if name in columns[0] else f"'{name}'"  # a leaf may be somebody's value
                 raise DataError(
-                    f"{_named(source)}: {shown} at level {number} has two parents at level {number + 1} "
+                    f"{_title(source)}: {shown} at level {number} has two parents at level {number + 1} "
                     f"(rows {lines[first]} and {lines[second]}); give it one parent, or use two names.",
                     topic="hierarchy-file",
                 )
@@ -271,7 +271,7 @@ def _distinct_rows(
             continue
         if "" in row[1:]:
             raise DataError(
-                f"{_named(source)}, row {line}: level {row.index('', 1)} is missing; fill the empty cell "
+                f"{_title(source)}, row {line}: level {row.index('', 1)} is missing; fill the empty cell "
                 "(to pad a shallow leaf, repeat it).",
                 topic="hierarchy-file",
             )
@@ -282,12 +282,12 @@ def _distinct_rows(
             kept_lines.append(line)
         elif kept[index] != padded:
             raise DataError(
-                f"{_named(source)}: rows {kept_lines[index]} and {line} list the same leaf with different "
+                f"{_title(source)}: rows {kept_lines[index]} and {line} list the same leaf with different "
                 "parents; keep one of them.",
                 topic="hierarchy-file",
             )
     if not kept:
-        raise DataError(f"{_named(source)} has no rows; give one row per leaf.", topic="hierarchy-file")
+        raise DataError(f"{_title(source)} has no rows; give one row per leaf.", topic="hierarchy-file")
     return kept, kept_lines
 
 
@@ -298,5 +298,5 @@ def _two_parents(lower: Level, upper: Level) -> tuple[int, int] | None:
     return (int(first[wrong[0]]), int(wrong[0])) if wrong.size else None
 
 
-def _named(source: str) -> str:
+def _title(source: str) -> str:
     return f"Hierarchy '{source}'" if source else "The hierarchy"

@@ -141,9 +141,9 @@ def _in_tree(text: str, tree: Hierarchy) -> ValueSet | None:
     If a value has the name of its group, the leaves are those of the group.
     """
     leveled = _LEVEL.fullmatch(text)
-    found = _named(text, range(tree.height + 1), tree)
+    found = _levels_with_node(text, range(tree.height + 1), tree)
     if not found and leveled and int(leveled[2]) <= tree.height:
-        found = _named(leveled[1], [int(leveled[2])], tree)
+        found = _levels_with_node(leveled[1], [int(leveled[2])], tree)
     if not found:
         return None
     leaves = frozenset(leaf for _, under in found for leaf in under)
@@ -151,7 +151,7 @@ def _in_tree(text: str, tree: Hierarchy) -> ValueSet | None:
     return ValueSet(leaves, missing=root, everything=root)
 
 
-def _named(name: str, levels: Iterable[int], tree: Hierarchy) -> list[tuple[int, list[str]]]:
+def _levels_with_node(name: str, levels: Iterable[int], tree: Hierarchy) -> list[tuple[int, list[str]]]:
     """Return the levels that have a node of a name, with the leaves under it."""
     return [
         (level, [tree.labels[0][leaf] for leaf in (tree.ancestors[level] == block).nonzero()[0].tolist()])

@@ -132,7 +132,7 @@ class PeopleCounter:
         Where everybody has one tuple, they add up to those of a class.
         """
         overlapping = [name for name in self.columns if self.table.units.sensitive[name].overlaps]
-        return [self.table.units.weights, *map(self._known, overlapping)]
+        return [self.table.units.weights, *map(self._people_with_value, overlapping)]
 
     def from_sums(self, values: Sequence[IntArray], totals: Sequence[NDArray[np.int64]]) -> Classes:
         """Return classes, given the people with each value of each column (c, v), and the :attr:`totals` of each."""
@@ -144,7 +144,7 @@ class PeopleCounter:
             known=dict(zip(overlapping, totals[1:], strict=True)),
         )
 
-    def _known(self, name: str) -> NDArray[np.int64]:
+    def _people_with_value(self, name: str) -> NDArray[np.int64]:
         """Return how many people of each tuple have a known value of a column, where everybody has one tuple."""
         has = np.zeros(self.people.count, dtype=np.bool_)
         has[self.people.sensitive[name].people] = True

@@ -26,7 +26,7 @@ def read_weight(path: Path, meta: Any) -> str | None:
         weight = int(struct.unpack_from(f"{order}i", content, _WEIGHT)[0])
         if weight <= 0:
             return None
-        places = _places(content + stream.read(1 << 22), order)
+        places = _record_numbers(content + stream.read(1 << 22), order)
     names = _names(meta.column_names, meta.variable_storage_width, meta.readstat_variable_types)
     return next((name for name, place in zip(names, places, strict=False) if place == weight), None)
 
@@ -36,7 +36,9 @@ def write_weight(path: Path, column: str, widths: dict[str, int]) -> None:
     content = path.read_bytes() if path.stat().st_size < 1 << 22 else _start(path)
     order = _order(content)
     names = _names(list(widths), widths, dict.fromkeys(widths, "string"))
-    place = next((place for name, place in zip(names, _places(content, order), strict=False) if name == column), 0)
+    place = next(
+        (place for name, place in zip(names, _record_numbers(content, order), strict=False) if name == column), 0
+    )
     with path.open("r+b") as stream:
         stream.seek(_WEIGHT)
         stream.write(struct.pack(f"{order}i", place))
@@ -51,7 +53,7 @@ def _order(content: bytes) -> str:
     return "<" if content[_LAYOUT : _LAYOUT + 4] in (b"\2\0\0\0", b"\3\0\0\0") else ">"
 
 
-def _places(content: bytes, order: str) -> list[int]:
+def _record_numbers(content: bytes, order: str) -> list[int]:
     """Return the places of the variables among the variable records, counted from 1."""
     places, place, offset = [], 0, _RECORDS
     while offset + 32 <= len(content):

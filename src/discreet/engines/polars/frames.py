@@ -65,7 +65,7 @@ class EagerSource(InMemorySource):
         order = [column for column in self.frame.columns if column not in recoding.drop]
         frame = self.frame.drop(*recoding.drop, *changed) if len(changed) < len(order) else self.frame
         if released.height < keys.height:
-            frame = _taken(frame, released[index])
+            frame = _gather_rows(frame, released[index])
         frame = forget_hidden(frame)
         if changed:
             table = released.select(map(exactly, changed)).to_arrow(compat_level=pl.CompatLevel.oldest())
@@ -169,7 +169,7 @@ def _mixed(column: str, values: Sequence[Any]) -> pl.Series:
     return pl.Series(column, [None if value is None else str(value) for value in values], pl.String)
 
 
-def _taken(frame: nw.DataFrame[Any], indices: pl.Series) -> nw.DataFrame[Any]:
+def _gather_rows(frame: nw.DataFrame[Any], indices: pl.Series) -> nw.DataFrame[Any]:
     """Return some rows, in order."""
     try:
         return frame[indices.to_numpy()]

@@ -159,7 +159,7 @@ class _RowTuples:
         self._tuples = TupleCodes(table.height, zip((column.to_numpy() for column in table), sizes, strict=True))
 
     @cached_property
-    def _known(self) -> pl.Series:
+    def _known_tuples(self) -> pl.Series:
         return pl.Series(self._tuples.known).implode()
 
     @cached_property
@@ -171,7 +171,7 @@ class _RowTuples:
 
     def contains(self, rows: int, positions: Mapping[str, pl.Series]) -> pl.Series:
         """Return for each row whether its tuple is in the table."""
-        return pl.Series(self._tuples.of_rows(rows, self._rows(positions))).is_in(self._known)
+        return pl.Series(self._tuples.of_rows(rows, self._rows(positions))).is_in(self._known_tuples)
 
     def index(self, rows: int, positions: Mapping[str, pl.Series]) -> Ints:
         """Return for each row the index of its tuple in the table, -1 if it is not there."""

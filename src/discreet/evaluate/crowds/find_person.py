@@ -204,11 +204,11 @@ class _Crowds:
 
     def before(self, classes: CountedClasses) -> Mask:
         """Return which classes of the original table match."""
-        return _all(self._before, classes)
+        return _matching_classes(self._before, classes)
 
     def after(self, classes: CountedClasses) -> Mask:
         """Return which classes of the release match."""
-        return _all(self._after, classes)
+        return _matching_classes(self._after, classes)
 
     def values(
         self, column: SensitiveColumn, before: CountedClasses | None, after: CountedClasses
@@ -228,7 +228,7 @@ class _Crowds:
         return tuple(sorted(made, key=lambda each: (-(each.after or 0.0), -(each.before or 0.0))))
 
 
-def _all(masks: Sequence[Mask | None], classes: CountedClasses) -> Mask:
+def _matching_classes(masks: Sequence[Mask | None], classes: CountedClasses) -> Mask:
     fits: NDArray[np.bool_] = np.ones(classes.sizes.size, dtype=np.bool_)
     for mask, codes in zip(masks, classes.codes, strict=True):
         assert mask is not None

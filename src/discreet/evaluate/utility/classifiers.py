@@ -148,8 +148,8 @@ def _tasks(pair: TablePair, folds: int, seed: int, held_out: Mapping[str, Covere
             column=label,
         )
     if held_out is not None:
-        test = _LabelledRows({name: held_out[name] for name in tables[0]}, *_all(_labels(held_out[label])))
-        yield _Task(_LabelledRows(tables[1], after, labelled), _LabelledRows(tables[0], *_all(before)), test)
+        test = _LabelledRows({name: held_out[name] for name in tables[0]}, *_all_rows(_labels(held_out[label])))
+        yield _Task(_LabelledRows(tables[1], after, labelled), _LabelledRows(tables[0], *_all_rows(before)), test)
         return
     if pair.link is None:
         raise UsageError(
@@ -169,7 +169,7 @@ def _tasks(pair: TablePair, folds: int, seed: int, held_out: Mapping[str, Covere
         )
 
 
-def _all(labels: NDArray[np.int64]) -> tuple[NDArray[np.int64], IntArray]:
+def _all_rows(labels: NDArray[np.int64]) -> tuple[NDArray[np.int64], IntArray]:
     return labels, np.arange(labels.size)
 
 

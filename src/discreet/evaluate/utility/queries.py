@@ -163,7 +163,7 @@ def queries(
         drawn = _random_queries(attributes, free, size, selectivity, np.random.default_rng(seed))
         chosen, truths, redrawn = _answered(drawn, table, count)
     else:
-        chosen = [_given(query, attributes) for query in workload]
+        chosen = [_parsed_query(query, attributes) for query in workload]
         if not chosen:
             raise UsageError("The workload has no queries; give some, or leave it out to have them drawn.")
         truths, redrawn = [table.answer(query) for query in chosen], 0
@@ -300,7 +300,7 @@ def _restrictable(names: Sequence[str], dimensions: int | Sequence[str] | None, 
     return [names.index(name) for name in free]
 
 
-def _given(query: Mapping[str, Any], attributes: Sequence[Attribute]) -> Query:
+def _parsed_query(query: Mapping[str, Any], attributes: Sequence[Attribute]) -> Query:
     """Parse a query of the user."""
     index = {attribute.name: i for i, attribute in enumerate(attributes)}
     for name in query:

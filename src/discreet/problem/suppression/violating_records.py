@@ -67,13 +67,13 @@ class ViolatingRecords(Suppression):
         counts = classes.sensitive[attribute].astype(np.int64)
         removed, records = np.zeros_like(counts), nothing(classes)
         part = Classes(classes.table, classes.sizes[bad], sensitive={attribute: counts[bad]})
-        kept, some = _kept(part, attribute, models)
+        kept, some = _largest_ok_subsets(part, attribute, models)
         removed[bad] = counts[bad] - kept
         records[bad] = np.where(some, removed[bad].sum(axis=1), classes.sizes[bad])
         return Suppressed(records, nothing(classes), feasible, removed)
 
 
-def _kept(
+def _largest_ok_subsets(
     classes: Classes, attribute: str, models: Sequence[PrivacyModel]
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Return the largest ok subset of each class, by value, and whether there is one.

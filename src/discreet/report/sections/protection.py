@@ -108,7 +108,11 @@ def _columns(release: Release) -> DataTable:
     rows = [
         ["made coarser", ", ".join(job["quasi_identifiers"]), "others may know these about a person"],
         ["sensitive, released as they are", ", ".join(secrets) or "none", "nobody should learn these about a person"],
-        ["released as they are", ", ".join(_kept(release, column.name) for column in kept) or "none", "not protected"],
+        [
+            "released as they are",
+            ", ".join(_unchanged_column(release, column.name) for column in kept) or "none",
+            "not protected",
+        ],
         ["removed", ", ".join(_removed(job)) or "none", "they name people"],
     ]
     named = pseudonym_columns(job)
@@ -126,7 +130,7 @@ def _removed(job: Mapping[str, Any]) -> list[str]:
     return [name for name in every if name not in pseudonym_columns(job)]
 
 
-def _kept(release: Release, name: str) -> str:
+def _unchanged_column(release: Release, name: str) -> str:
     """Return a column that is released unchanged, with the share of released rows that it singles out."""
     unique = release.audit.unique.get(name)
     if not unique:

@@ -415,7 +415,7 @@ def _risk(release: Release, least: int) -> Iterator[Block]:
     )
     if before is not None and before.sizes and after.sizes:
         edges = edges_for(before, after)
-        counts = [_shown(table.ranges(edges), least) for table in (before, after)]
+        counts = [_safe_counts(table.ranges(edges), least) for table in (before, after)]
         lines = [f"{'class size':>12}  {f'{who} before':>14}  {f'{who} after':>14}"]
         rows = zip(size_names(edges), *counts, strict=True)
         lines += [f"{name:>12}  {first:>14}  {second:>14}" for name, first, second in rows]
@@ -427,7 +427,7 @@ def _one_in(risk: float) -> str:
     return f"1 in {number_text(round(1 / risk, 1))} ({percent(risk)})" if risk else "none"
 
 
-def _shown(counts: Sequence[int], least: int) -> list[str]:
+def _safe_counts(counts: Sequence[int], least: int) -> list[str]:
     """Write counts whose total is known, without any small one that could be found by subtraction."""
     hidden = hidden_cells(counts, least)
     return ["not shown" if secret else f"{count:,}" for count, secret in zip(counts, hidden, strict=True)]

@@ -89,14 +89,14 @@ def solve_cover(program: CoverProgram, budget: Budget, share: float = 1.0) -> Co
         return CoverAnswer(None, [], bound, False, feasible=found.status != 2)
     taken = np.rint(found.x).astype(np.int64)
     return CoverAnswer(
-        list(_taken(owned, taken)),
-        list(_taken(patterns, taken[len(owned.tuple) :])),
+        list(_taken_columns(owned, taken)),
+        list(_taken_columns(patterns, taken[len(owned.tuple) :])),
         bound,
         proven=found.status == 0,
     )
 
 
-def _taken(columns: CoverColumns, rows: NDArray[np.int64]) -> Iterator[tuple[int, int, int]]:
+def _taken_columns(columns: CoverColumns, rows: NDArray[np.int64]) -> Iterator[tuple[int, int, int]]:
     for t, cells, number in zip(columns.tuple, columns.cells, rows.tolist(), strict=False):
         if number > 0:
             yield t, cells, number

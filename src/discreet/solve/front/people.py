@@ -79,11 +79,11 @@ class PeopleOfNode:
             total = cost.lower(whole, problem.row_limit)
         everybody = self.counter.sizes(self.ids, slice(0, self.count))
         certain = [model for model in models if model.superset_closed]
-        possible = self._lost(self._left(certain, 0)) <= problem.limit
-        left, profile = self._left(models, 0), list[tuple[int, float]]()
+        possible = self._lost(self._people_left(certain, 0)) <= problem.limit
+        left, profile = self._people_left(models, 0), list[tuple[int, float]]()
         k = self._smallest(left)
         while k and self._lost(left) <= problem.limit:
-            more = self._left(models, k + 1, left)
+            more = self._people_left(models, k + 1, left)
             if self._lost(more) > problem.limit or not more.any():
                 break
             gone = self.grouping.sizes - add_up(self.ids, self.counter.rows_left(more), self.count)
@@ -111,7 +111,7 @@ class PeopleOfNode:
             possible=possible,
         )
 
-    def _left(
+    def _people_left(
         self, models: Sequence[PrivacyModel], k: int, alive: NDArray[np.bool_] | None = None
     ) -> NDArray[np.bool_]:
         """Return who is left with k, and the models, of those who are left without."""

@@ -80,7 +80,7 @@ def _exact_front(problem: Problem, axis: Axis, budget: Budget, progress: FrontCa
             budget.stop.set()
         if outcome != DONE and budget.exhausted and search.counters.evaluated:
             break
-    return _found(search, plain, lowest, complete=outcome == DONE)
+    return _proven_points(search, plain, lowest, complete=outcome == DONE)
 
 
 @cache
@@ -120,7 +120,7 @@ def _levels(search: FrontSearch, number: int) -> IntArray:
     return np.array(np.unravel_index(number, tuple(search.attribute["levels"].tolist())), dtype=np.int64)
 
 
-def _found(search: FrontSearch, evaluator: FrontEvaluator, lowest: IntArray, *, complete: bool) -> FoundFront:
+def _proven_points(search: FrontSearch, evaluator: FrontEvaluator, lowest: IntArray, *, complete: bool) -> FoundFront:
     """Evaluate the points afresh, through the plain arrays, and state what is proven about them."""
     counters = search.counters
     evaluated = search.evaluated[: counters.evaluated]

@@ -64,10 +64,10 @@ class KeySetBounds(GeneralBounds):
         rows, sizes = super()._forced_rows(node, a, coarse, tuples), coarse.classes.sizes
         stays = self._stays[tuples[coarse.first]] & (sizes >= self.floors.smallest)
         if self._with[a].key_sets:
-            stays = self._with[a].stays(self._shown(node, a, coarse, tuples), sizes, stays)
+            stays = self._with[a].stays(self._shown_classes(node, a, coarse, tuples), sizes, stays)
         return np.where(stays, rows, sizes)
 
-    def _shown(self, node: Sequence[OpenPartitions], a: int, coarse: BlockClasses, tuples: Ints) -> list[Ints]:
+    def _shown_classes(self, node: Sequence[OpenPartitions], a: int, coarse: BlockClasses, tuples: Ints) -> list[Ints]:
         """Return what each class of blocks of an attribute shows, with all other attributes at their coarsest."""
         example = tuples[coarse.first]
         each = enumerate(zip(node, self.codes, strict=True))
@@ -113,7 +113,7 @@ class PeopleKeySetBounds(KeySetBounds):
         stays = left >= max(self.floors.smallest, 1)
         if self._staying is None:
             stays &= self._stays[tuples[coarse.first]]
-        shown = self._shown(node, a, coarse, tuples) if self._with[a].key_sets else []
+        shown = self._shown_classes(node, a, coarse, tuples) if self._with[a].key_sets else []
         widths = [int(column.max(initial=0)) + 1 for column in shown]
         for key_set in self._with[a].key_sets:
             key, count = key_classes(shown, widths, key_set)

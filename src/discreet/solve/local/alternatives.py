@@ -44,7 +44,7 @@ def find_alternative(task: LocalTask, search: GroupSearch, budget: Budget) -> Lo
     """
     if is_infeasible(task.problem):
         return None
-    repaired = (repair(task, grouping) for grouping in _others(task, search, budget))
+    repaired = (repair(task, grouping) for grouping in _other_groupings(task, search, budget))
     found = [grouping for grouping in repaired if _fits(task, grouping)]
     if task.problem.table.n <= _FEW_ROWS:
         best = _best_of_all(task)
@@ -82,7 +82,7 @@ def _fits(task: LocalTask, grouping: LocalGrouping) -> bool:
     return lost <= limit and (lost < rows or limit >= rows)
 
 
-def _others(task: LocalTask, search: GroupSearch, budget: Budget) -> Iterator[LocalGrouping]:
+def _other_groupings(task: LocalTask, search: GroupSearch, budget: Budget) -> Iterator[LocalGrouping]:
     """Yield other groupings: by the same search without suppression, and all rows as one group."""
     problem = task.problem
     if problem.limit:

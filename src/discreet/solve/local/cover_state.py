@@ -128,12 +128,12 @@ class AttributeCovers:
         low, high = divmod(code, self.leaves)
         if low == high:
             return None
-        middle = self._middle(low, high)
+        middle = self._median_cut(low, high)
         first = leaf <= middle
         found = self.ranges(np.where(first, low, middle + 1), np.where(first, middle, high))
         return None if (found == code).any() else found
 
-    def _middle(self, low: int, high: int) -> int:
+    def _median_cut(self, low: int, high: int) -> int:
         """Return where a range is split in two: missing values apart, else at the median row."""
         positions = self.attribute.positions
         assert positions is not None

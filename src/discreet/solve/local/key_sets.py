@@ -131,7 +131,7 @@ class KeySetSearch:
         cost, tried = np.inf, 0
         trace: list[Progress] = []
         for start in self._starts(plain, solve):
-            valid = self._restored(self._kept(start))
+            valid = self._restored(self._without_small_classes(start))
             if self._lost(valid) > self.problem.limit:
                 continue
             tried += 1
@@ -284,7 +284,7 @@ class KeySetSearch:
 
     # --- what is valid ----------------------------------------------------------------------------------------------
 
-    def _kept(self, state: CoverState) -> CoverState:
+    def _without_small_classes(self, state: CoverState) -> CoverState:
         """Return the state without rows that key sets do not allow."""
         there = np.flatnonzero(state.stays)
         group, first = state.groups()

@@ -113,7 +113,7 @@ class PeopleKeySetSearch(KeySetSearch):
         """Return the blocks of a good global recoding, unless rows of a person could show different ones."""
         return None if self.together and not self.people.constant else super()._global_blocks()
 
-    def _kept(self, state: CoverState) -> CoverState:
+    def _without_small_classes(self, state: CoverState) -> CoverState:
         """Return the state without entries in a class of a key set with too few people."""
         stays, before = state.stays.copy(), -1
         entries = np.arange(stays.size)

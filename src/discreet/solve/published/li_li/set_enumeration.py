@@ -25,7 +25,7 @@ def _first(mask: int) -> int:
     return mask & -mask
 
 
-def _at(attribute: CodedAttribute, level: int) -> list[int]:
+def _blocks_at(attribute: CodedAttribute, level: int) -> list[int]:
     """The blocks of a level."""
     masks = [0] * (int(attribute.ancestors[level].max(initial=-1)) + 1)
     for leaf, block in enumerate(attribute.ancestors[level].tolist()):
@@ -49,11 +49,11 @@ class Merges(Enumeration):
         self._leaves = attribute.leaves
         self._tree = merged(attribute) if guided else None
         self._unions: dict[int, int] = {}
-        blocks = tuple(_at(attribute, lowest))
+        blocks = tuple(_blocks_at(attribute, lowest))
         barred = [0] * len(blocks)
         if highest < attribute.height:
             everything = (1 << attribute.leaves) - 1
-            caps = _at(attribute, highest)
+            caps = _blocks_at(attribute, highest)
             barred = [everything & ~next(cap for cap in caps if cap & block) for block in blocks]
         self.root = self._state(blocks, barred)
 
@@ -162,9 +162,9 @@ class Splits(Enumeration):
 
     def __init__(self, attribute: CodedAttribute, lowest: int, highest: int, *, guided: bool) -> None:
         self._leaves = attribute.leaves
-        bottom = _at(attribute, lowest)
+        bottom = _blocks_at(attribute, lowest)
         if not guided:
-            tops = [(1 << attribute.leaves) - 1] if highest == attribute.height else _at(attribute, highest)
+            tops = [(1 << attribute.leaves) - 1] if highest == attribute.height else _blocks_at(attribute, highest)
             self._forest = [_flat([block for block in bottom if block & top]) for top in tops]
         else:
             below = replace(attribute, ancestors=attribute.ancestors[: highest + 1])
