@@ -10,15 +10,26 @@ from discreet.solve import Recoder, Released
 __all__ = [
     "COSTS",
     "FURTHER_MODELS",
+    "INCLUSIONS",
     "KINDS",
     "MODELS",
     "SCORES",
     "built",
     "evaluate_blocks",
+    "exhausted_after",
     "plain_cost",
     "plain_models",
 ]
 
+INCLUSIONS = [
+    ("full-domain", "subtree"),
+    ("subtree", "guided-ordered"),
+    ("guided-ordered", "ordered"),
+    ("ordered", "set"),
+    ("guided-ordered", "guided-set"),
+    ("guided-set", "set"),
+]
+"""Each scheme allows all recodings of the first one, so its optimum is no worse."""
 MODELS = {
     "k": (lambda rng: [f"k({rng.integers(1, 6)})"]),
     "distinct-l": (lambda rng: [f"distinct-l({rng.integers(1, 4)}, s0)"]),
@@ -130,3 +141,9 @@ def built(sample, **parts):
 def evaluate_blocks(problem, blocks):
     """Evaluate one recoding: ``blocks[i][leaf]`` is the block number of each leaf of attribute i."""
     return Recoder(problem).evaluate(Released.by_blocks(problem.table, blocks))
+
+
+def exhausted_after(looks):
+    """A budget that is exhausted at the next look but so many."""
+    left = iter([False] * looks)
+    return property(lambda self: next(left, True))

@@ -12,19 +12,13 @@ import polars as pl
 import pytest
 
 import discreet as dc
+from databases import GLOBAL, QUASI
 from discreet.engines import open_table
 from discreet.errors import DataError, MissingColumnError, OutputError, UsageError
 from lazy import ENGINES, duckdb, make_relation, rows_of, spark
 
 pytestmark = pytest.mark.usefixtures("columns_kept")
 
-QUASI: dict[str, Any] = {
-    "age": "intervals(10, 20, 40)",
-    "zip": "mask(digits=3)",
-    "sex": "flat()",
-    "dose": "intervals(1, 4)",
-}
-GLOBAL: dict[str, Any] = {"quasi_identifiers": QUASI, "sensitive": "disease", "class_attribute": "income"}
 L_PLUS = {**GLOBAL, "privacy": "l+(0.5, disease)", "scheme": "subtree", "time_limit": 20}
 LOCAL = {"quasi_identifiers": [*QUASI], "sensitive": "disease", "scheme": "local", "cost": "NCP", "seed": 1}
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import naive
+from cases import INCLUSIONS
 from discreet.errors import UnsupportedCombinationError, UsageError
 from discreet.problem.schemes import SCHEMES
 from tables import coded, random_hierarchy
@@ -83,17 +84,9 @@ def test_formal_cuts():
 
 
 def test_inclusions():
-    pairs = [
-        ("full-domain", "subtree"),
-        ("subtree", "guided-ordered"),
-        ("guided-ordered", "ordered"),
-        ("ordered", "set"),
-        ("guided-ordered", "guided-set"),
-        ("guided-set", "set"),
-    ]
     for tree in trees():
         attribute = coded("q", tree, [])
-        for smaller, larger in pairs:
+        for smaller, larger in INCLUSIONS:
             for partition in SCHEMES.make(smaller).partitions(attribute):
                 assert SCHEMES.make(larger).allows(attribute, partition)
 

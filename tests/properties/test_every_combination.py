@@ -13,7 +13,7 @@ import pytest
 
 import naive
 from cases import COSTS as ADDITIVE_COSTS
-from cases import KINDS, SCORES, built, evaluate_blocks, plain_cost, plain_kind, plain_models
+from cases import KINDS, SCORES, built, evaluate_blocks, exhausted_after, plain_cost, plain_kind, plain_models
 from discreet.errors import UnsupportedCombinationError
 from discreet.problem import SCHEMES
 from discreet.runtime.integer_codes import by_appearance
@@ -157,12 +157,6 @@ def test_limits_of_levels(scheme):
     assert results.count(True) > 3
 
 
-def after(looks):
-    """A budget that is exhausted at the next look but so many."""
-    left = iter([False] * looks)
-    return property(lambda self: next(left, True))
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_bounds_of_a_search_that_was_stopped(kind, portions, monkeypatch):
     """However little was looked at, what is released is valid and the bound is true."""
@@ -179,7 +173,7 @@ def test_bounds_of_a_search_that_was_stopped(kind, portions, monkeypatch):
         if best.status == "infeasible":
             continue
         with monkeypatch.context() as patch:
-            patch.setattr(Budget, "exhausted", after(int(rng.integers(0, 12))))
+            patch.setattr(Budget, "exhausted", exhausted_after(int(rng.integers(0, 12))))
             found = GeneralSolver().solve(problem, Budget())
         check_consistent(problem, found, context)
         assert -1e-9 <= found.lower_bound <= best.cost * (1 + 1e-9) + 1e-9, context

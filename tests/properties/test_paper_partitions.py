@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import naive
-from cases import MODELS, built, evaluate_blocks, plain_cost, plain_models
+from cases import INCLUSIONS, MODELS, built, evaluate_blocks, plain_cost, plain_models
 from depth import cases, enough
 from discreet.counts import CodedAttribute, CountTable
 from discreet.errors import UnsupportedCombinationError
@@ -294,13 +294,6 @@ def test_inclusions():
         for name in NAMES:
             problem = Problem.build(sample.counts, privacy="k(2)", cost=cost, suppression=kind, scheme=name)
             best[name] = li_li_search(problem, LiLiTechniques(), Budget(seed=1), None).cost
-        for smaller, larger in [
-            ("full-domain", "subtree"),
-            ("subtree", "guided-ordered"),
-            ("guided-ordered", "ordered"),
-            ("ordered", "set"),
-            ("guided-ordered", "guided-set"),
-            ("guided-set", "set"),
-        ]:
+        for smaller, larger in INCLUSIONS:
             assert best[smaller] >= best[larger] * (1 - 1e-12), (seed, smaller, larger)
     assert SCHEMES.make("OPS").name == "ordered"

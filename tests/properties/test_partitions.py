@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import naive
-from cases import MODELS, built, evaluate_blocks, plain_cost, plain_models
+from cases import INCLUSIONS, MODELS, built, evaluate_blocks, exhausted_after, plain_cost, plain_models
 from depth import cases, enough
 from discreet.problem import Problem
 from discreet.solve import Budget
@@ -26,14 +26,6 @@ NAMES = ("full-domain", "subtree", "guided-ordered", "guided-set", "ordered", "s
 DIRECTIONS = ("auto", "bottom-up", "top-down")
 COSTS = ["DM", "HDM", "LM", "LM(weights={q0: 2.5})", "LM(penalty=l+)", "CM", "entropy"]
 KINDS = ["none", "class-records", "budget(0.2)", "budget(2)", "budget(0.5)", "budget(5)"]
-INCLUSIONS = [
-    ("full-domain", "subtree"),
-    ("subtree", "guided-ordered"),
-    ("guided-ordered", "ordered"),
-    ("ordered", "set"),
-    ("guided-ordered", "guided-set"),
-    ("guided-set", "set"),
-]
 SMALL = {"rows": (1, 14), "attributes": (1, 3), "leaves": (1, 4), "values": (2, 4)}
 
 
@@ -193,12 +185,6 @@ def test_inclusions():
     assert compared > enough(20)
 
 
-def after(looks):
-    """A budget that is exhausted at the next look but so many."""
-    left = iter([False] * looks)
-    return property(lambda self: next(left, True))
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_bounds_of_a_search_that_was_stopped(kind, portions, monkeypatch):
     """However little was looked at, what is released is valid and the bound is true."""
@@ -213,7 +199,7 @@ def test_bounds_of_a_search_that_was_stopped(kind, portions, monkeypatch):
         if best.status == "infeasible":
             continue
         with monkeypatch.context() as patch:
-            patch.setattr(Budget, "exhausted", after(int(rng.integers(0, 12))))
+            patch.setattr(Budget, "exhausted", exhausted_after(int(rng.integers(0, 12))))
             found = PartitionsSolver(direction=str(rng.choice(DIRECTIONS))).solve(problem, Budget())
         check_consistent(problem, found, context)
         assert -1e-9 <= found.lower_bound <= best.cost * (1 + 1e-9) + 1e-9, context
