@@ -91,6 +91,26 @@ def test_wrong_keys_and_values(fields: dict[str, Any], sentence: str, tmp_path: 
     assert "\n" not in caught.value.message
 
 
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({"tables": ["p.csv", "v.csv"]}, "The key 'tables' names a file for each table, that of people first"),
+        ({"tables": {}}, "The key 'tables' names a file for each table, that of people first"),
+        ({"tables": {"people": "p.csv", "": "v.csv"}}, "The key 'tables', entry '', must be a name with the path"),
+        ({"tables": {"people": "p.csv", "visits": 7}}, "The key 'tables', entry 'visits', must be a name"),
+        ({"tables": {"people": "p.csv"}}, "'people' is a single table; name it as the input alone, or add the other"),
+        ({"tables": {"p": "p.csv"}, "input": "p.csv"}, "'p' is a single table; name it as the input alone, or add"),
+        ({"tables": {"p": "v.csv"}, "input": "p.csv"}, "Two tables would be called 'p', which is the name"),
+    ],
+)
+def test_wrong_tables(fields: dict[str, Any], sentence: str) -> None:
+    rest = {name: value for name, value in MINIMAL.items() if name != "input"}
+    with pytest.raises(UsageError) as caught:
+        Job(**{**rest, "person": "pid", **fields})
+    assert caught.value.message.startswith(sentence)
+    assert caught.value.topic == "several-tables"
+
+
 @pytest.mark.parametrize("key", ["input", "quasi_identifiers", "privacy"])
 def test_missing_keys(key: str) -> None:
     fields = {name: value for name, value in MINIMAL.items() if name != key}

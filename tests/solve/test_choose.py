@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import discreet as dc
 from discreet.errors import UnsupportedCombinationError
 from discreet.problem import COSTS, Problem
 from discreet.solve import SOLVERS, choose_solver
-from tables import random_sample
+from tables import add_people, random_sample
 
 
 def problem_of(**parts):
@@ -126,3 +127,15 @@ def test_compiled_solvers_come_first():
         problem = problem_of(scheme=scheme, suppression=kind, privacy=["k(2)", "l+(0.5, s0)"])
         assert choose_solver(problem).name == solver
         assert choose_solver(problem).compiled(problem) == (solver == "cuts")
+
+
+@pytest.mark.parametrize("solver", ["auto", "local"])
+@pytest.mark.parametrize(
+    ("cost", "scheme"), [("DM", "local"), ("entropy", "local(people=apart)"), ("SSE", "local(show=mean)")]
+)
+def test_the_cost_is_blamed_that_local_recoding_of_people_does_not_take(cost, scheme, solver):
+    sample = add_people(random_sample(1, attributes=(2, 2)), np.random.default_rng(1), most=3)
+    problem = Problem.build(sample.counts, privacy="k(2)", scheme=scheme, cost=cost)
+    with pytest.raises(UnsupportedCombinationError, match="choose LM, NCP or precision") as caught:
+        choose_solver(problem, solver)
+    assert caught.value.parts == (f"The cost {cost}", "local recoding that counts people")

@@ -362,6 +362,28 @@ def test_hierarchies_that_do_not_fit(visitor: Any, project: str, body: Any) -> N
     assert visitor.get(f"/projects/{project}").json() == before
 
 
+@pytest.mark.parametrize(
+    ("rule", "start"),
+    [
+        ("top(900)", "Level 1 leaves all values as they are. They go from "),
+        ("bottom(-20, -10)", "Levels 1 and 2 leave all values as they are. They go from "),
+        ("rounding(1, 10)", "Level 1 leaves all values as they are. They go from "),
+        ("top(0)", None),
+        ("intervals(5, 10)", None),
+        ("flat", None),
+    ],
+)
+def test_levels_that_change_nothing_are_reported(visitor: Any, project: str, rule: str, start: str | None) -> None:
+    fields = visitor.post(f"/projects/{project}/hierarchy", {"builder": rule}, column="age").json()
+    assert fields["check"]["ok"]
+    message = fields["check"]["message"]
+    if start is None:
+        assert message is None
+    else:
+        values = sorted(int(name) for name, *_ in fields["table"]["rows"])
+        assert message == f"{start}{values[0]} to {values[-1]}; choose other settings."
+
+
 def test_a_type_that_breaks_a_hierarchy_is_reported(visitor: Any, project: str) -> None:
     visitor.post(f"/projects/{project}/hierarchy", {"builder": "mask(digits=2)"}, column="city")
     visitor.patch(f"/projects/{project}", {"types": {"city": "integer"}})

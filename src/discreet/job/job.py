@@ -318,7 +318,7 @@ class Job(BaseModel):
 def _with_all_tables(fields: dict[str, Any]) -> dict[str, Any]:
     """Return fields in which ``tables`` has all tables if there are several, and ``input`` is the first of them."""
     tables, read = fields.get("tables", {}), fields.get("input")
-    if not isinstance(tables, dict):
+    if not isinstance(tables, dict) or (not tables and "tables" in fields and read is None):
         raise UsageError(
             "The key 'tables' names a file for each table, that of people first, as in {patients: patients.csv, "
             "visits: visits.csv}.",
@@ -327,7 +327,7 @@ def _with_all_tables(fields: dict[str, Any]) -> dict[str, Any]:
     if not tables:
         return fields
     for name, location in tables.items():
-        if not isinstance(name, str) or not isinstance(location, str):
+        if not isinstance(name, str) or not name.strip() or not isinstance(location, str):
             raise UsageError(
                 f"The key 'tables', entry '{name}', must be a name with the path of a file, as in visits: visits.csv.",
                 topic="several-tables",
@@ -340,6 +340,12 @@ def _with_all_tables(fields: dict[str, Any]) -> dict[str, Any]:
                 topic="several-tables",
             )
         tables = {name: read, **tables}
+    if len(tables) == 1:
+        raise UsageError(
+            f"'{next(iter(tables))}' is a single table; name it as the input alone, or add the other tables about the "
+            "same people.",
+            topic="several-tables",
+        )
     return {**fields, "tables": tables, "input": next(iter(tables.values()))}
 
 

@@ -91,6 +91,10 @@ def _nothing_fits(problem: Problem, known: Sequence[Solver]) -> UnsupportedCombi
             )
     first, *others = dict.fromkeys(scheme.name for scheme in problem.schemes)
     if not others:  # each solver of the scheme lacks something else
+        misfits = (_misfit(problem, SOLVERS.make(name)) for name in (problem.cost.solver, _USUAL.get(first)) if name)
+        for misfit in misfits:
+            if misfit is not None and not misfit.parts[0].startswith("The solver"):
+                return misfit  # of two choices, whatever the solver
         return UnsupportedCombinationError(
             f"The scheme {first}",
             "promises that count people" if problem.people is not None else "this combination of cost and suppression",

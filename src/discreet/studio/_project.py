@@ -11,7 +11,9 @@ from typing import Any
 
 from discreet.errors import DiscreetError, MissingColumnError, UsageError, did_you_mean
 from discreet.pipeline.derive import check_derive
+from discreet.report.plain_labels import plain_label
 from discreet.runtime.arguments import switch
+from discreet.runtime.plurals import listed
 from discreet.schema import (
     Builder,
     Domain,
@@ -328,7 +330,19 @@ class Project:
         except DiscreetError as error:
             return {**facts, "depth": 0, "levels": [], "ok": False, "message": error_message(error)}
         levels = [len(names) - (None in names) for names in domain.labels]
-        return {**facts, "depth": domain.height, "levels": levels, "ok": True, "message": None}
+        message = None if facts["automatic"] else _idle_levels(domain)
+        return {**facts, "depth": domain.height, "levels": levels, "ok": True, "message": message}
+
+
+def _idle_levels(domain: Domain) -> str | None:
+    """Say which levels are the same as the values, as with a limit for top coding above all of them."""
+    exact = domain.labels[0]
+    idle = [str(level) for level in range(1, domain.height) if domain.labels[level] == exact]
+    known = [plain_label(name, domain.type) for name in exact if name is not None]
+    if not idle or not known or not domain.type.numeric:
+        return None
+    which = f"Level {idle[0]} leaves" if len(idle) == 1 else f"Levels {listed(idle)} leave"
+    return f"{which} all values as they are. They go from {known[0]} to {known[-1]}; choose other settings."
 
 
 def _protecting(table: Table, goals: Goals, columns: list[str]) -> Goals:
