@@ -231,7 +231,8 @@ def _tally_hashed(
         # Fibonacci hashing: the top bits of the product with 2^64 divided by the golden ratio.
         cell = np.int64((np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(shift))
         known = table[2 * cell]
-        while known != key and known != 0:
+        # One branch for both, rarely taken: apart, each is mispredicted as often as an entry opens a class.
+        while (known != key) & (known != 0):
             cell = (cell + 1) & (cells - 1)
             known = table[2 * cell]
         rows = table[2 * cell + 1]
