@@ -86,7 +86,7 @@ def rows_of(release, case: Case) -> list[dict]:
     """The released rows as plain Python."""
     frame = release.frame
     if case.frame == "duckdb":
-        frame = frame.pl()
+        frame = frame.pl().sort("rid")  # the rows of a relation are in no order
     if isinstance(frame, pl.LazyFrame):
         frame = frame.collect()
     if not isinstance(frame, pl.DataFrame):

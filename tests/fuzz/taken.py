@@ -83,12 +83,14 @@ def stand_in(case):
         labels=None if case.label is None else table.labels,
         joint={} if case.label is None else {name: table.joint[old] for name, old in secrets.items()},
         population=replace(table.population, codes=codes, estimated=case.weights is not None) if people else None,
-        people=None if case.owners is None or _own_rows(case) else _owners(case, table, secrets),
+        people=None if case.owners is None or _are_rows(case) else _owners(case, table, secrets),
     )
 
 
-def _own_rows(case):
-    """Whether every row is of another person, so that people are rows."""
+def _are_rows(case):
+    """Whether people are rows: every row is of another person, and no row is drawn, which is refused all the same."""
+    if any(part.name == "dp" for part in case.privacy):
+        return False
     owners = [row["p"] for row in case.original()]
     return len(set(owners)) == len(owners)
 

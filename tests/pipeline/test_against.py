@@ -294,6 +294,52 @@ def test_several_earlier_releases() -> None:
         assert found.passed is passed
 
 
+def by_some(rows: list[tuple[str, ...]], shown: str, earlier: list[Any]) -> Any:
+    """Release some of four columns as they are, and the others not at all."""
+    levels = {name: int(name not in shown) for name in "wxyz"}
+    data = pl.DataFrame(rows, schema=list("wxyz"), orient="row")
+    options: dict[str, Any] = {"against": earlier} if earlier else {}
+    columns = dict.fromkeys("wxyz", "flat")
+    return dc.anonymize(
+        data, quasi_identifiers=columns, privacy="k(3)", min_levels=levels, max_levels=levels, seed=1, **options
+    )
+
+
+def test_classes_of_several_releases_that_nobody_joined() -> None:
+    """Any two of x, y and z leave four people of a kind, all three leave two; others joined classes beside them."""
+    kinds = [("a", x, y, z) for x, y, z in product("01", repeat=3)]
+    first = kinds * 2 + [("a", "2", "2", "2")] * 4
+    now = first + [("a", "2", "2", "2")] * 4
+    by_x = by_some(first, "wx", [])
+    by_y = by_some(first, "wy", [by_x])
+    assert by_some(now, "wz", [by_x]).levels == by_some(now, "wz", [by_y]).levels == {"w": 0, "x": 1, "y": 1, "z": 0}
+    with pytest.raises(InfeasibleError):
+        by_some(now, "wz", [by_x, by_y])
+    assert by_some(now, "w", [by_x, by_y]).levels["z"] == 1
+    found = together(
+        pl.DataFrame(now, schema=list("wxyz"), orient="row"),
+        [by_some(now, "wz", []), by_x, by_y],
+        quasi_identifiers=dict.fromkeys("wxyz", "flat"),
+        privacy="k(3)",
+    )
+    assert (found.passed, found.smallest) == (False, 2)
+    assert found.broken == ("k(3) is broken for people who are in the release and in the other releases: reached 2.",)
+
+
+@pytest.mark.parametrize("seed", [2, 4, 13, 14])
+def test_a_local_recoding_against_releases_that_break_promises_without_it(seed: int) -> None:
+    """What earlier releases of some of the people tell together is not held against the new one."""
+    rng = random.Random(seed)
+    rows = people(rng, 30)
+    some = [dict(list(rows.items())[: rng.choice([14, 20, 26])]) for _ in range(2)]
+    options = {"privacy": "k(2)", "suppression": "budget(30%)"}
+    earlier = [make(each, scheme=rng.choice(["full-domain", "subtree"]), **options) for each in some]
+    release = make(rows, privacy="k(2)", scheme="local", against=earlier)
+    for each in earlier:
+        pair = [release.frame, each.frame]
+        assert together(table(rows), pair, quasi_identifiers=COLUMNS, sensitive=["ill"], privacy="k(2)").passed
+
+
 def test_one_person_joined() -> None:
     """The row that is new gives the person away, however coarse the release is."""
     first = {i: {"age": i % 4, "town": "a", "ill": "uv"[i % 2]} for i in range(8)}

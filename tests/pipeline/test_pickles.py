@@ -185,3 +185,16 @@ def test_a_release_from_file_to_file_holds_no_original_value(table: pl.DataFrame
     with with_originals():
         content = pickle.dumps(release)
     assert pickle.loads(content).frame["age"].dtype == release.frame["age"].dtype
+
+
+def test_a_pickled_utility_report_leaves_its_queries_behind(table: pl.DataFrame) -> None:
+    """A query asks for values of the original table, also for those of people who were left out."""
+    report = make(table).utility()
+    assert any("CANARYVILLE" in repr(query) for query in report.queries.workload)
+    stored = pickle.dumps(report)
+    assert b"CANARY" not in stored
+    loaded = pickle.loads(stored)
+    assert loaded.queries.frame.equals(report.queries.frame)
+    with pytest.raises(UsageError, match="are not pickled"):
+        _ = loaded.queries.workload
+    assert copy.deepcopy(report).queries.workload == copy.copy(report).queries.workload == report.queries.workload

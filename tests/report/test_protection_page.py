@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
 import re
 import stat
@@ -54,6 +55,16 @@ def test_the_page_says_all_that_is_signed(tmp_path: Path) -> None:
     ):
         assert words in page, words
     assert "For the owner alone" not in page
+
+
+def test_the_page_does_not_say_what_a_longer_search_could_save(tmp_path: Path) -> None:
+    """How wide the gap is depends on everybody, also on people who were left out."""
+    release = release_of(people_with([(90 + i, "c", "rare") for i in range(6)]), scheme="full-domain")
+    stopped = dataclasses.replace(release, status="feasible", lower_bound=release.cost / 2, gap=0.5)
+    saved = "A longer search could save up to 50.0 % of the loss."
+    assert saved in stopped.verdict.sentences
+    pages = [text_of(stopped, tmp_path / f"{internal}.md", internal=internal) for internal in (False, True)]
+    assert [saved in page for page in pages] == [False, True]
 
 
 @pytest.mark.parametrize("suffix", ["md", "html"])

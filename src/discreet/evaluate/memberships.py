@@ -11,7 +11,7 @@ class did: how many did is the least number that explains the difference.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -36,6 +36,7 @@ __all__ = [
     "join",
     "made_from",
     "membership",
+    "of_unchanged_classes",
     "read_release",
     "values_that_fit",
 ]
@@ -82,6 +83,11 @@ class Membership:
     def same_people(self) -> bool:
         """Whether nobody joined, left or changed."""
         return not self.changed.any()
+
+    def of_some(self, some: NDArray[np.bool_]) -> Membership:
+        """Return the membership of some classes of the table, whose people are in unchanged classes of the release."""
+        none = ReleasedRows(np.zeros(0, dtype=np.int64), {}, np.zeros(0, dtype=np.int64))
+        return Membership(np.where(some, self.label, ABSENT), self.stays, np.zeros_like(self.changed), none)
 
 
 def read_release(table: CountedClasses, release: Any, hierarchies: Mapping[str, Any], types: Any) -> ReadRelease:
@@ -169,6 +175,24 @@ def made_from(table: CountedClasses, release: ReadRelease) -> Membership:
             "name the table it was made from."
         )
     return everybody if np.array_equal(covered, release.classes.sizes) else membership(table, release)
+
+
+def of_unchanged_classes(memberships: Sequence[Membership]) -> Iterator[tuple[NDArray[np.bool_], list[Membership]]]:
+    """Yield people who are in classes of several releases that nobody joined or left, with what these say of them.
+
+    It is known who of the table is in such classes, so that these releases can be put together for them, although
+    others joined or left since. If nobody did, all releases can be put together anyway, and nothing is yielded.
+    """
+    if all(each.same_people for each in memberships):
+        return
+    unchanged = np.stack(
+        [(each.label >= 0) & ~np.append(each.changed, True)[each.label] for each in memberships], axis=1
+    )
+    for known in np.unique(unchanged, axis=0):
+        if known.sum() > 1:
+            some = np.asarray(unchanged[:, known].all(axis=1))
+            chosen = [each for each, is_known in zip(memberships, known, strict=True) if is_known]
+            yield some, [each.of_some(some) for each in chosen]
 
 
 def _labels(candidates: Candidates) -> tuple[IntArray, int]:

@@ -20,6 +20,7 @@ from discreet.evaluate.memberships import (
     join,
     made_from,
     membership,
+    of_unchanged_classes,
     read_release,
     values_that_fit,
 )
@@ -146,11 +147,15 @@ def check_groups(
 ) -> Together:
     """Check promises for the groups that releases distinguish together; the first release was made from the table.
 
-    If people joined or left, the first release is compared with each of the others by itself. If rows are missing from
-    its own classes, that is known of it alone: no promise can then be shown to hold with a release that changed too.
+    If people joined or left, the first release is compared with each of the others by itself, and with several of them
+    for the people in classes of these that nobody joined or left. If rows are missing from its own classes, that is
+    known of it alone: no promise can then be shown to hold with a release that changed too.
     """
     same = all(each.same_people for each in members)
     groups = [join(before, members)] if same else [join(before, [members[0], each]) for each in members[1:]]
+    if members[0].same_people:
+        for some, others in of_unchanged_classes(members[1:]):
+            groups.append(join(before, [members[0].of_some(some), *others]))
     measured = [[_check(model, each.classes, given, original) for each in groups] for model in models]
     checks = tuple(next((check for check in each if not check.passed), each[-1]) for each in measured)
     return Together(

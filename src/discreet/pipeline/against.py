@@ -26,6 +26,7 @@ from discreet.evaluate.memberships import (
     ReleasedRows,
     made_from,
     membership,
+    of_unchanged_classes,
     read_release,
 )
 from discreet.evaluate.together import Together, check_groups, keeps_promises, require_classes, rows_that_fit
@@ -75,10 +76,13 @@ class EarlierReleases:
         tuples = _tuples(self.people, prepared)
         joint: list[JointPromise] = []
         histograms: dict[str, Histogram] = {}
-        for members in self._compared():
+        everybody = np.ones(self.people.sizes.size, dtype=np.bool_)
+        compared = [(everybody, each) for each in self._compared()]
+        for some, members in [*compared, *of_unchanged_classes(self.members)]:
+            known = np.where(some, tuples, -1)
             for model in problem.privacy:
                 name = f"{model.text} with earlier releases {len(histograms) + 1}"
-                parts, histograms[name] = self._parts(members, model, prepared, tuples, name)
+                parts, histograms[name] = self._parts(members, model, prepared, known, name)
                 joint.append(JointPromise(model, parts, name))
         table = replace(problem.table, sensitive={**problem.table.sensitive, **histograms})
         return replace(problem, table=table, whole=table, privacy=(*problem.privacy, *joint))
@@ -169,7 +173,7 @@ class EarlierReleases:
                 shown = shown[np.repeat(np.arange(shown.height), shown["rows"].to_numpy())]
             read = read_release(self.people, shown.drop("rows"), hierarchies(), self.given.types)
             if read.overlapping:
-                found = rows_that_fit(self.people, [read, *self.read], models, self.given, self.data)
+                found = self._check_overlapping(read, models)
             else:
                 own = made_from(self.people, read) if local else membership(self.people, read, of_table=True)
                 found = self.check([own, *self.members], models)
@@ -183,11 +187,20 @@ class EarlierReleases:
 
         return compare
 
+    def _check_overlapping(self, read: ReadRelease, models: Sequence[PrivacyModel]) -> Together:
+        """Check a local recoding by the rows that fit each person in it and in what it is compared with at once."""
+        same = all(each.same_people for each in self.members)
+        compared = [self.read] if same else [(each,) for each in self.read]
+        found = [rows_that_fit(self.people, [read, *each], models, self.given, self.data) for each in compared]
+        return next((each for each in found if not each.passed), found[0])
+
     def notes(self, problem: Problem, suppression: Suppression) -> Iterator[str]:
         """Yield what was promised, and whether the suppression was given up, for the release."""
         count = amount(len(self.members), "earlier release")
         same = all(each.same_people for each in self.members)
         who = "of the same people" if same else "of overlapping people, where those who joined or left are groups too"
+        if not same and len(self.members) > 1:
+            who += " (with each by itself, and with several at once for people in classes that nobody joined or left)"
         bound = (
             "" if not self.local else " One is a local recoding, in which only people who certainly fit are counted."
         )
@@ -246,7 +259,10 @@ class EarlierReleases:
     def _parts(
         self, members: Sequence[Membership], model: PrivacyModel, prepared: Prepared, tuples: IntArray, name: str
     ) -> tuple[JointParts, Histogram]:
-        """Return the parts that earlier releases divide classes into, and how many rows of each tuple are in them."""
+        """Return the parts that earlier releases divide classes into, and how many rows of each tuple are in them.
+
+        ``tuples`` is the tuple of each class of the table, -1 for people who are not compared.
+        """
         people, first = self.people, members[0]
         labels = np.stack([each.label for each in members], axis=1)[people.group]
         outside = labels.copy()

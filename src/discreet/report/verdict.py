@@ -53,6 +53,8 @@ class VerdictSentence:
 
     level: Level
     sentence: str
+    of_cost: bool = False
+    """Whether it is about the cost, which may depend on values of people who were left out."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,10 @@ class Verdict:
         """The findings, the most serious first."""
         return tuple(finding.sentence for finding in self.findings)
 
+    def without_cost(self) -> Verdict:
+        """Return the verdict without sentences about the cost."""
+        return Verdict(tuple(finding for finding in self.findings if not finding.of_cost))
+
     def __str__(self) -> str:
         return "\n".join(f"{finding.level}: {finding.sentence}" for finding in self.findings)
 
@@ -87,7 +93,7 @@ class Verdict:
         return {
             "level": self.level,
             "headline": self.headline,
-            "findings": [vars(finding).copy() for finding in self.findings],
+            "findings": [{"level": each.level, "sentence": each.sentence} for each in self.findings],
         }
 
 
@@ -225,10 +231,11 @@ def _usefulness(release: Release) -> Iterator[VerdictSentence]:
         return
     if release.normalized_cost > _MUCH_LOST and not empty:
         yield VerdictSentence(
-            "caution", f"Much detail is lost: {percent(release.normalized_cost)} of what could be lost."
+            "caution", f"Much detail is lost: {percent(release.normalized_cost)} of what could be lost.", of_cost=True
         )
     if release.status != "optimal" and _WIDE_GAP < release.gap < _VOID_GAP:
-        yield VerdictSentence("ok", f"A longer search could save up to {percent(release.gap)} of the loss.")
+        saved = f"A longer search could save up to {percent(release.gap)} of the loss."
+        yield VerdictSentence("ok", saved, of_cost=True)
 
 
 def _listed(names: list[str]) -> str:

@@ -40,7 +40,7 @@ class QueryReport:
     match), the ``truth``, the ``estimate`` and the ``error`` rate, which is null if the truth is 0."""
     redrawn: int
     """The number of random queries that were replaced because their true answer is 0."""
-    _queries: tuple[Query, ...] = field(repr=False)
+    _queries: tuple[Query, ...] | None = field(repr=False)
     _names: tuple[str, ...] = field(repr=False)
 
     @property
@@ -60,8 +60,25 @@ class QueryReport:
 
     @cached_property
     def workload(self) -> tuple[dict[str, Block], ...]:
-        """The queries, each as a mapping from columns to blocks; other releases can be given the same."""
+        """The queries, each as a mapping from columns to blocks; other releases can be given the same.
+
+        They hold values of the original table, so that they are not pickled.
+        """
+        if self._queries is None:
+            raise UsageError(
+                "Queries hold values of the original table and are not pickled; ask them again with the same seed."
+            )
         return tuple({self._names[i]: predicate.block for i, predicate in query.items()} for query in self._queries)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = {name: value for name, value in vars(self).items() if name != "workload"}
+        return {**state, "_queries": None}
+
+    def __copy__(self) -> QueryReport:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> QueryReport:
+        return self
 
     def summary(self) -> str:
         """Return the main figures as a line of text."""

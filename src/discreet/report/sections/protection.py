@@ -66,8 +66,9 @@ def protection_footer(handover: Handover) -> str:
 
 def protection_sections(release: Release, handover: Handover, original: Any = None) -> list[Section]:
     """Return the sections of the page; ``original`` is the table it was made from, if the release lost it."""
+    verdict = release.verdict if handover.internal else release.verdict.without_cost()
     return [
-        Section("", [Facts(list(_handover(release, handover))), verdict_box(release)]),
+        Section("", [Facts(list(_handover(release, handover))), verdict_box(verdict)]),
         Section("Columns, by what happens to them", [_columns(release)]),
         Section("Singling out, linkability, inference", list(_criteria(release, original))),
         Section("What this does not protect against", [BulletList(list(_limits(release)))]),

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from discreet.job.files import FileStamp
     from discreet.pipeline.release import Release
     from discreet.report.columns import ReleasedColumn
+    from discreet.report.verdict import Verdict
     from discreet.runtime.parts import Family
 
 __all__ = [
@@ -94,7 +95,7 @@ def table_name(location: str) -> str:
 def report_sections(release: Release, more: Sequence[Section] = ()) -> list[Section]:
     """Return the sections of a report, the most important first; ``more`` come before the columns."""
     return [
-        Section("", [verdict_box(release), report_tiles(release)]),
+        Section("", [verdict_box(release.verdict), report_tiles(release)]),
         Section("What was requested", list(_job(release))),
         Section("What was done", list(_result(release))),
         *_schemes(release),
@@ -107,9 +108,8 @@ def report_sections(release: Release, more: Sequence[Section] = ()) -> list[Sect
     ]
 
 
-def verdict_box(release: Release) -> VerdictBox:
+def verdict_box(verdict: Verdict) -> VerdictBox:
     """Return the verdict, which comes first."""
-    verdict = release.verdict
     return VerdictBox(verdict.level, verdict.headline, [(each.level, each.sentence) for each in verdict.findings])
 
 
