@@ -63,6 +63,11 @@ class Ran:
         return self.seconds > SLOW
 
     @property
+    def cut_short(self) -> bool:
+        """Whether the time limit may have decided it: another process may need the cores all of a sudden."""
+        return self.slow or self.ended == "stopped"
+
+    @property
     def ended(self) -> str:
         if self.release is not None:
             return "released"
@@ -74,20 +79,19 @@ class Ran:
 def run(case: Case, table: pl.DataFrame | None = None, **changes) -> Ran:
     """Run the job; every exception that is not a DiscreetError is a failure."""
     with tempfile.TemporaryDirectory(prefix="fuzz") as name:
-        folder = Path(name)
+        folder, begun = Path(name), time.monotonic()
         try:
             options = {**options_of(case, folder), **changes}
             data = data_of(case, folder, table)
             if isinstance(data, Path):
                 options = {"output": folder / f"safe{data.suffix}", "order": "keep", **options}
-            begun = time.monotonic()
             release = dc.anonymize(data, **options)
             return Ran(release, rows_of(release, case), seconds=time.monotonic() - begun)
         except DiscreetError as error:
             _one_sentence(error)
             if list(folder.glob("safe*")) or list(folder.glob(".*")):
                 raise Broken("left behind", "a job that failed left a file") from None
-            return Ran(error=error)
+            return Ran(error=error, seconds=time.monotonic() - begun)
         except Exception as error:
             place = traceback.extract_tb(error.__traceback__)[-1]
             raise Broken(
@@ -435,7 +439,8 @@ def check_matches(case: Case, ran: Ran) -> None:
         return
     bound = ran.release.lower_bound
     _expect(bound <= least + NEAR * max(1, least), "bound", f"{bound} is above {least}")
-    _expect(ran.release.status == "optimal" and _near(cost, least), "optimal", f"{cost} is not {least}")
+    if not ran.slow or ran.release.status == "optimal":
+        _expect(ran.release.status == "optimal" and _near(cost, least), "optimal", f"{cost} is not {least}")
 
 
 def cell_weights(case: Case) -> dict[str, float]:
@@ -541,9 +546,8 @@ def check_audit(case: Case) -> None:
 def check_what_does_not_matter(case: Case, ran: Ran) -> None:
     """The same job gives the same rows; row and column order, threads and the kind of frame do not matter."""
     again = run(case)
-    _expect(
-        again.rows == ran.rows and digest(again) == digest(ran), "repeat", f"{digest(ran)} and then {digest(again)}"
-    )
+    repeated = again.rows == ran.rows and digest(again) == digest(ran)
+    _expect(repeated or again.cut_short, "repeat", f"{digest(ran)} and then {digest(again)}")
     check_shuffle(case)
     rng = random.Random(case.seed)
     table = table_of(case)
@@ -559,7 +563,7 @@ def check_what_does_not_matter(case: Case, ran: Ran) -> None:
         other = run(case)
     finally:
         os.sched_getaffinity = threads
-    _expect(digest(other) == digest(ran), "threads", f"{digest(ran)} and {digest(other)}")
+    _expect(digest(other) == digest(ran) or other.cut_short, "threads", f"{digest(ran)} and {digest(other)}")
     if case.frame != "polars" and not any(column.kind == "decimal" for column in case.quasi.values()):
         _alike(case, ran, run(replace(case, frame="polars")), "frame", rows=False)
 
@@ -568,6 +572,8 @@ def check_shuffle(case: Case) -> None:
     """Rows written in random order are the same rows."""
     written = case if case.frame in WRITTEN else replace(case, frame="parquet")
     kept, mixed = run(written), run(written, order="random")
+    if kept.cut_short or mixed.cut_short:
+        return
     _expect(kept.ended == mixed.ended, "shuffle", f"{kept.ended}, and in random order {mixed.ended}")
     if kept.release is not None:
         _expect(_by_number(kept.rows) == _by_number(mixed.rows), "shuffle", "other rows are written in random order")
@@ -579,6 +585,10 @@ def _by_number(rows):
 
 def _alike(case, first, second, what, *, rows=True):
     """Cost and status are the same for exact solvers; a heuristic must only give a valid release."""
+    if second.cut_short:
+        if second.release is not None:
+            check_promises(replace(case, frame="duckdb"), second)
+        return
     if second.release is None:
         raise Broken(what, f"no release: {second.error}")
     a, b = first.release, second.release
