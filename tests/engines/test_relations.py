@@ -25,7 +25,7 @@ QUASI: dict[str, Any] = {
     "dose": "intervals(1, 4)",
 }
 GLOBAL: dict[str, Any] = {"quasi_identifiers": QUASI, "sensitive": "disease", "class_attribute": "income"}
-L_PLUS = {**GLOBAL, "privacy": "l+(0.5, disease)", "scheme": "subtree", "time_limit": 20}
+L_PLUS = {**GLOBAL, "privacy": "l+(0.5, disease)", "scheme": "subtree"}
 LOCAL = {"quasi_identifiers": [*QUASI], "sensitive": "disease", "scheme": "local", "cost": "NCP", "seed": 1}
 
 QUICK = ("duckdb", "ibis-duckdb", "ibis-sqlite")
@@ -48,7 +48,6 @@ JOBS: dict[str, dict[str, Any]] = {
         "privacy": "k(8)",
         "scheme": {"age": "ordered", "sex": "set"},
         "solver": "partitions",
-        "time_limit": 20,
     },
     "class-records": {**L_PLUS, "suppression": "class-records"},
     "violating-records": {**L_PLUS, "suppression": "violating-records", "cost": "CM"},
