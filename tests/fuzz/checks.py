@@ -20,7 +20,14 @@ from pathlib import Path
 import polars as pl
 
 import discreet as dc
-from discreet.errors import DiscreetError, InfeasibleError, InterruptedRun, UnsupportedCombinationError, UsageError
+from discreet.errors import (
+    AuditError,
+    DiscreetError,
+    InfeasibleError,
+    InterruptedRun,
+    UnsupportedCombinationError,
+    UsageError,
+)
 from discreet.problem.schemes import SCHEMES
 from discreet.vocabulary import families
 from fuzz import auditor, oracle
@@ -132,6 +139,8 @@ def digest(ran: Ran) -> str:
 def check(case: Case, *, deep: bool = False) -> str:
     """Run the job and all checks; ``deep`` also repeats it in ways that must not change the result."""
     ran = run(case)
+    if isinstance(ran.error, AuditError):  # nothing was released, but the search thought that it could be
+        raise Broken("audit failed", str(ran.error))
     if any(part.name == "dp" for part in case.privacy):  # what follows compares with all rows
         check_combination(case, ran)
         if ran.release is not None:
