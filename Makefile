@@ -5,7 +5,7 @@ PYTHON ?= $(shell for python in python3.11 python3.12 python3.13 python3.14 pyth
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && echo $$python && break; done)
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --retries 10 --timeout 60
 JOBS ?= 2
 # From the sources themselves: the package may be installed anew at the same time.
 COMPILE := PYTHONPATH=src $(BIN)/python -c 'from discreet.solve import compile_ahead; compile_ahead(jobs=2)'
@@ -126,22 +126,22 @@ $(VENV)/.compiled: $(VENV)/.run
 	@$(COMPILE)
 	@touch $@
 
-# Chromium comes from Debian's packages, where root may install them; without it the tests in a browser are skipped.
+# Programs come from Debian's packages, where root may install them. What cannot be installed is named here and again by
+# the deep tests that need it: they fail where others skip.
+APT := DEBIAN_FRONTEND=noninteractive apt-get -qq -o Acquire::Retries=5 -o DPkg::Lock::Timeout=600
+DEBIAN = { test "$$(id -u)" = 0 && $(APT) update && $(APT) install --no-install-recommends $(1); } >/dev/null 2>&1 || \
+	echo "$(1) could not be installed here: deep tests that need it will fail"
+
 $(VENV)/.browser: | $(BIN)/python
-	@command -v chromium >/dev/null || command -v google-chrome >/dev/null || { \
-		test "$$(id -u)" = 0 && command -v apt-get >/dev/null && echo "installing Chromium, for tests of the studio" && \
-		apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install --no-install-recommends chromium; } >/dev/null 2>&1 || \
-		echo "there is no Chromium: tests of the studio in a browser are skipped"
+	@command -v chromium >/dev/null || command -v google-chrome >/dev/null || $(call DEBIAN,chromium)
 	@touch $@
 
-# Spark needs Java, and PostgreSQL is a server of its own: both come from Debian's packages, where root may install them.
-APT := DEBIAN_FRONTEND=noninteractive apt-get -qq install --no-install-recommends
+# Spark needs Java, and PostgreSQL is a server of its own.
 $(VENV)/.deep: $(VENV)/.dev $(VENV)/.compiled
 	@echo "installing Spark (480 MB), and Java and PostgreSQL if they are missing (once)"
 	@$(PIP) install --editable '.[spark]'
-	@test "$$(id -u)" = 0 && command -v apt-get >/dev/null || { touch $@; exit 0; }; { \
-		command -v java >/dev/null || { apt-get -qq update && $(APT) openjdk-17-jre-headless; }; \
-		ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || { apt-get -qq update && $(APT) postgresql; }; } >/dev/null 2>&1
+	@command -v java >/dev/null || $(call DEBIAN,openjdk-17-jre-headless)
+	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || $(call DEBIAN,postgresql)
 	@touch $@
 
 $(VENV)/.papers: $(VENV)/.dev

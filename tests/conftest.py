@@ -8,19 +8,23 @@ from collections.abc import Callable, Generator, Iterator
 from hashlib import sha256
 from itertools import count
 from pathlib import Path
+from random import Random
 from tempfile import mkdtemp
 from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from databases import Server, postgres_server
 from depth import DEEP, beyond_a_sample
-from discreet.engines import format_of, write_table
+from discreet.engines import format_of, shuffle, write_table
+from discreet.job import owner_key
+from discreet.solve import _base as searches
 
 gc.set_threshold(20_000, 20, 20)  # thousands of tests stay in memory; to look for garbage among them takes long
-settings.register_profile("any machine", deadline=None)  # how long an example takes depends on what runs beside it
+# How long an example takes depends on what runs beside it, and which examples are drawn must not depend on the run.
+settings.register_profile("any machine", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any machine")
 
 os.environ["XDG_STATE_HOME"] = mkdtemp(prefix="discreet-state-")  # for fixtures of a wider scope than a test
@@ -30,6 +34,52 @@ Constructor = Callable[[pl.DataFrame], Any]
 
 FRAMES = ("pandas", "pandas-nullable", "pandas-arrow", "polars", "polars-lazy", "pyarrow")
 FILES = ("csv", "csv;", "tsv", "csv.gz", "csv.zst", "csv.bz2", "parquet", "jsonl", "ndjson.gz", "xlsx")
+
+
+class Drawn:
+    """What the package draws from the operating system, drawn from a seed: the same in every run.
+
+    Each test has a seed of its own, its name, so that it does not matter which tests ran before; so has each fixture of
+    a wider scope. Another DISCREET_TEST_SALT tries other draws.
+    """
+
+    def __init__(self) -> None:
+        self.source = Random()
+
+    def begin(self, name: str) -> None:
+        self.source = Random(f"{os.environ.get('DISCREET_TEST_SALT', '')} {name}")
+
+    def randbits(self, bits: int) -> int:
+        return self.source.getrandbits(bits)
+
+    def token_hex(self, size: int) -> str:
+        return self.source.randbytes(size).hex()
+
+    def another(self) -> Random:
+        return Random(self.source.getrandbits(64))
+
+
+DRAWN = Drawn()
+for module in (owner_key, shuffle):
+    module.secrets = DRAWN
+searches.SystemRandom = DRAWN.another
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    DRAWN.begin(item.nodeid)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(fixturedef: Any, request: pytest.FixtureRequest) -> Generator[None, Any, Any]:
+    if fixturedef.scope == "function":
+        return (yield)
+    before = DRAWN.source
+    DRAWN.begin(f"{fixturedef.baseid}::{fixturedef.argname}[{getattr(request, 'param', '')}]")
+    try:
+        return (yield)
+    finally:
+        DRAWN.source = before
 
 
 @pytest.hookimpl(wrapper=True)

@@ -42,6 +42,8 @@ JOB: dict[str, Any] = {
     "suppression": "budget(0.05)",
 }
 ROWS = 150_000
+_PATIENCE = 600
+"""Seconds after which a process is given up; nothing is asserted about time."""
 _LEFT = re.compile(r"\.safe[^/]*\.[0-9a-f]{12}\.(part|before)")
 _NURSERY = """
 import json, os, sys, traceback
@@ -98,29 +100,29 @@ class Nursery:
             stdout=subprocess.PIPE,
             env={**os.environ, **(settings or {})},
         )
-        assert self._line(120) == "ready"
+        assert self._line() == "ready"
 
     def run(self, source: str, output: str, engine: Mapping[str, str]) -> tuple[float, float]:
         """Run a job; returns the seconds until it was solved, and from then on."""
         self._start(source, output, engine)
         start = time.monotonic()
-        assert self._line(300) == "solved"
+        assert self._line() == "solved"
         solved = time.monotonic()
-        assert self._line(300) == "ended 0", "the job failed"
+        assert self._line() == "ended 0", "the job failed"
         return solved - start, time.monotonic() - solved
 
     def kill(self, source: str, output: str, engine: Mapping[str, str], seconds: float, *, solved: bool) -> None:
         """Kill a job some seconds after its start, or after it was ``solved``; its children end by themselves."""
         child = self._start(source, output, engine)
-        line = self._line(300) if solved else ""
+        line = self._line() if solved else ""
         end = time.monotonic() + seconds
         while not line.startswith("ended") and (left := end - time.monotonic()) > 0 and self._ready(left):
-            line = self._line(0)
+            line = self._line()
         if not line.startswith("ended"):
             with suppress(ProcessLookupError):
                 os.kill(child, signal.SIGKILL)
         while not line.startswith("ended"):
-            line = self._line(60)
+            line = self._line()
         assert line in ("ended 0", f"ended {int(signal.SIGKILL)}"), "the job failed"
         _wait_for(child)
 
@@ -134,13 +136,13 @@ class Nursery:
         assert self._process.stdin is not None
         self._process.stdin.write(json.dumps([source, output, {**JOB, **engine}]).encode() + b"\n")
         self._process.stdin.flush()
-        return int(self._line(60))
+        return int(self._line())
 
-    def _line(self, seconds: float) -> str:
+    def _line(self) -> str:
         """Next line of output, read byte by byte, so that nothing is buffered where ``select`` does not see it."""
         line = b""
         while not line.endswith(b"\n"):
-            assert self._ready(max(seconds, 5)), "the job takes too long"
+            assert self._ready(_PATIENCE), "the job takes too long"
             assert self._process.stdout is not None
             read = os.read(self._process.stdout.fileno(), 1)
             assert read, "the process ended"
@@ -154,7 +156,7 @@ class Nursery:
 
 def _wait_for(group: int) -> None:
     """Wait until all processes of a job are gone; Java needs a moment to notice."""
-    for _ in range(600):
+    for _ in range(10 * _PATIENCE):
         try:
             os.killpg(group, 0)
         except ProcessLookupError:
@@ -288,7 +290,7 @@ class Fault:
         """Wait until the server has noticed the end of its client."""
         if self.server is None:
             return
-        for _ in range(300):
+        for _ in range(10 * _PATIENCE):
             busy = self.server.run("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'discreet'")
             if busy == [(0,)]:
                 return

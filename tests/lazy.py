@@ -61,12 +61,15 @@ def spark() -> Any:
             "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
             "spark.driver.host": "127.0.0.1",
             "spark.driver.bindAddress": "127.0.0.1",
+            "spark.network.timeout": "3600s",  # nothing is given up on a slow machine
+            "spark.sql.broadcastTimeout": "3600",
             "spark.driver.memory": "512m",
             "spark.driver.maxResultSize": "1m",  # more than this is never brought to the driver
             "spark.sql.warehouse.dir": tempfile.mkdtemp(prefix="discreet-warehouse-"),
             "spark.sql.session.timeZone": "UTC",
             "spark.ui.showConsoleProgress": "false",
         }
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")  # the name of the machine may have no address
         builder = SparkSession.builder.master("local[2]").appName("discreet")
         for name, value in settings.items():
             builder = builder.config(name, value)

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.usefixtures("columns_kept")
 
 Place = Callable[[str, str], str]
 
-L_PLUS = {**GLOBAL, "privacy": "l+(0.5, disease)", "scheme": "subtree", "time_limit": 20}
+L_PLUS = {**GLOBAL, "privacy": "l+(0.5, disease)", "scheme": "subtree"}
 LOCAL = {"quasi_identifiers": [*QUASI], "sensitive": "disease", "scheme": "local", "cost": "NCP", "seed": 1}
 
 JOBS: dict[str, dict[str, Any]] = {

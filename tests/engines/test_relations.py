@@ -19,7 +19,7 @@ from lazy import ENGINES, duckdb, make_relation, rows_of, spark
 
 pytestmark = pytest.mark.usefixtures("columns_kept")
 
-L_PLUS = {**GLOBAL, "privacy": "l+(0.5, disease)", "scheme": "subtree", "time_limit": 20}
+L_PLUS = {**GLOBAL, "privacy": "l+(0.5, disease)", "scheme": "subtree"}
 LOCAL = {"quasi_identifiers": [*QUASI], "sensitive": "disease", "scheme": "local", "cost": "NCP", "seed": 1}
 
 QUICK = ("duckdb", "ibis-duckdb", "ibis-sqlite")
@@ -42,7 +42,6 @@ JOBS: dict[str, dict[str, Any]] = {
         "privacy": "k(8)",
         "scheme": {"age": "ordered", "sex": "set"},
         "solver": "partitions",
-        "time_limit": 20,
     },
     "class-records": {**L_PLUS, "suppression": "class-records"},
     "violating-records": {**L_PLUS, "suppression": "violating-records", "cost": "CM"},

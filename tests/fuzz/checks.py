@@ -16,7 +16,7 @@ from dataclasses import replace
 import polars as pl
 
 import discreet as dc
-from discreet.errors import UnsupportedCombinationError, UsageError
+from discreet.errors import AuditError, UnsupportedCombinationError, UsageError
 from discreet.problem.schemes import SCHEMES
 from discreet.vocabulary import families
 from fuzz import auditor, oracle
@@ -38,6 +38,8 @@ KINDS = {family.kind: name for name, family in families().items()}
 def check(case: Case, *, deep: bool = False) -> str:
     """Run the job and all checks; ``deep`` also repeats it in ways that must not change the result."""
     ran = run(case)
+    if isinstance(ran.error, AuditError):  # nothing was released, but the search thought that it could be
+        raise Broken("audit failed", str(ran.error))
     if any(part.name == "dp" for part in case.privacy):  # what follows compares with all rows
         check_combination(case, ran)
         if ran.release is not None:
@@ -265,7 +267,8 @@ def check_audit(case: Case) -> None:
 def check_what_does_not_matter(case: Case, ran: Ran) -> None:
     """The same job gives the same rows; row and column order, threads and the kind of frame do not matter."""
     again = run(case)
-    expect(again.rows == ran.rows and digest(again) == digest(ran), "repeat", f"{digest(ran)} and then {digest(again)}")
+    repeated = again.rows == ran.rows and digest(again) == digest(ran)
+    expect(repeated or again.cut_short, "repeat", f"{digest(ran)} and then {digest(again)}")
     check_shuffle(case)
     rng = random.Random(case.seed)
     table = table_of(case)
@@ -281,7 +284,7 @@ def check_what_does_not_matter(case: Case, ran: Ran) -> None:
         other = run(case)
     finally:
         os.sched_getaffinity = threads
-    expect(digest(other) == digest(ran), "threads", f"{digest(ran)} and {digest(other)}")
+    expect(digest(other) == digest(ran) or other.cut_short, "threads", f"{digest(ran)} and {digest(other)}")
     if case.frame != "polars" and not any(column.kind == "decimal" for column in case.quasi.values()):
         _alike(case, ran, run(replace(case, frame="polars")), "frame", rows=False)
 
@@ -290,6 +293,8 @@ def check_shuffle(case: Case) -> None:
     """Rows written in random order are the same rows."""
     written = case if case.frame in WRITTEN else replace(case, frame="parquet")
     kept, mixed = run(written), run(written, order="random")
+    if kept.cut_short or mixed.cut_short:
+        return
     expect(kept.ended == mixed.ended, "shuffle", f"{kept.ended}, and in random order {mixed.ended}")
     if kept.release is not None:
         expect(_by_number(kept.rows) == _by_number(mixed.rows), "shuffle", "other rows are written in random order")
@@ -301,6 +306,10 @@ def _by_number(rows):
 
 def _alike(case, first, second, what, *, rows=True):
     """Cost and status are the same for exact solvers; a heuristic must only give a valid release."""
+    if second.cut_short:
+        if second.release is not None:
+            check_promises(replace(case, frame="duckdb"), second)
+        return
     if second.release is None:
         raise Broken(what, f"no release: {second.error}")
     a, b = first.release, second.release

@@ -42,6 +42,11 @@ class Ran:
         return self.seconds > SLOW
 
     @property
+    def cut_short(self) -> bool:
+        """Whether the time limit may have decided it: another process may need the cores all of a sudden."""
+        return self.slow or self.ended == "stopped"
+
+    @property
     def ended(self) -> str:
         if self.release is not None:
             return "released"
@@ -53,20 +58,19 @@ class Ran:
 def run(case: Case, table: pl.DataFrame | None = None, **changes) -> Ran:
     """Run the job; every exception that is not a DiscreetError is a failure."""
     with tempfile.TemporaryDirectory(prefix="fuzz") as name:
-        folder = Path(name)
+        folder, begun = Path(name), time.monotonic()
         try:
             options = {**options_of(case, folder), **changes}
             data = data_of(case, folder, table)
             if isinstance(data, Path):
                 options = {"output": folder / f"safe{data.suffix}", "order": "keep", **options}
-            begun = time.monotonic()
             release = dc.anonymize(data, **options)
             return Ran(release, rows_of(release, case), seconds=time.monotonic() - begun)
         except DiscreetError as error:
             _one_sentence(error)
             if list(folder.glob("safe*")) or list(folder.glob(".*")):
                 raise Broken("left behind", "a job that failed left a file") from None
-            return Ran(error=error)
+            return Ran(error=error, seconds=time.monotonic() - begun)
         except Exception as error:
             place = traceback.extract_tb(error.__traceback__)[-1]
             raise Broken(

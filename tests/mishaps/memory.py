@@ -109,7 +109,7 @@ def hardly_any_memory_in_a_container(folder: Path) -> None:
     """A container too small for any job is reported before anything is loaded; existing files stay."""
     people(100).write_csv(folder / "people.csv")
     (folder / "safe.csv").write_text("as before")
-    failed(_in_container(folder, 60, "--overwrite"), 1, "MB of memory", "give the container more")
+    failed(_in_container(folder, 60), 1, "MB of memory", "give the container more")
     assert (folder / "safe.csv").read_text() == "as before"
     assert names(folder) == {"people.csv", "safe.csv"}
 

@@ -33,6 +33,7 @@ def test_unknown_names() -> None:
     [
         ("discreet", ["numpy", "polars", "numba", "pandas", "narwhals", "pydantic"]),
         ("discreet.pipeline", ["numba", "pandas", "narwhals", "pydantic"]),
+        ("discreet.pipeline.anonymize", ["numba", "pandas", "pydantic", "yaml", "discreet.evaluate"]),
     ],
 )
 def test_import_loads_no_more_than_it_needs(module: str, heavy: list[str]) -> None:

@@ -322,7 +322,10 @@ def test_what_cannot_be_measured_is_said(people: pl.DataFrame, tmp_path: Path) -
     assert "This was not measured" in words
 
 
-def test_neighbours_are_the_best_releases_for_other_promises(people: pl.DataFrame) -> None:
+def test_neighbours_are_the_best_releases_for_other_promises(
+    people: pl.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("discreet.pipeline.neighbours._SECONDS", 3600.0)
     settings: dict[str, Any] = {"quasi_identifiers": ["sex", "education", "zip"], "suppression": "budget(2%)"}
     table = people.select(settings["quasi_identifiers"])
     release = dc.anonymize(table, privacy="k(5)", **settings)
@@ -338,7 +341,8 @@ def test_neighbours_are_the_best_releases_for_other_promises(people: pl.DataFram
         assert one.to_dict()["cost"] == alone.cost
 
 
-def test_neighbours_that_cannot_be(people: pl.DataFrame, tmp_path: Path) -> None:
+def test_neighbours_that_cannot_be(people: pl.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("discreet.pipeline.neighbours._SECONDS", 3600.0)
     table = people.select("sex", "diagnosis").filter(pl.col("sex").is_in(["female", "male", "f", "m"]))
     kinds = table["diagnosis"].n_unique()
     release = dc.anonymize(

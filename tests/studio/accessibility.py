@@ -78,7 +78,7 @@ def misnamed(page: Any) -> list[str]:
 def covered(page: Any) -> str | None:
     """Return the name of what has the focus if a bar that stays in place hides a part of it."""
     found = page.evaluate(_COVERED)
-    for _ in range(20):
+    for _ in range(200):
         if found is None or not found["hidden"]:
             return None
         page.wait_for_timeout(150)  # the page may still be scrolling, slowly on a busy machine

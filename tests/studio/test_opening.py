@@ -52,7 +52,7 @@ def test_the_token_is_in_no_process_list(tmp_path: Path) -> None:
         assert len(token) > 30
         assert fields["argv"] == [Path(fields["file"]).as_uri()]
         assert str(process.pid) in fields["seen"]
-        assert not [line for line in fields["seen"].values() if token in line or "token=" in line]
+        assert not [line for line in fields["seen"].values() if token in line]
         assert [stat.S_IMODE(mode) for mode in fields["modes"]] == [0o600, 0o700]
         assert fields["statuses"] == [200, 200]
         while Path(fields["file"]).exists():  # it has served its purpose

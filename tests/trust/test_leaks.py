@@ -126,7 +126,7 @@ def test_killed(sandbox: Sandbox) -> None:
     big = pl.concat([table()] * 300).write_csv()
     (sandbox.work / "people.csv").write_text(big)
     command = ("anonymize", "people.csv", *ROLES, "-k", "5", "--suppression", "budget(5%)", "-o", "safe.csv", "--quiet")
-    chance = random.Random(time.time_ns())
+    chance = random.Random(1)
     for _ in range(2):
         with sandbox.start(*command) as process:
             time.sleep(chance.uniform(0.5, 4))

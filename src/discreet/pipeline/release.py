@@ -17,7 +17,6 @@ from discreet.engines import Order, Shuffle, number_people, order_of_rows, recod
 from discreet.errors import UsageError
 from discreet.job.files import FileStamp, files_at
 from discreet.job.owner_key import KeyFile, key_file
-from discreet.job.policy import Policy
 from discreet.pipeline.audit import Audit
 from discreet.pipeline.clock import Clock
 from discreet.pipeline.ledger import make_entry, record, two_releases
@@ -67,6 +66,7 @@ if TYPE_CHECKING:
 
     from discreet.evaluate import AttackReport, FoundPerson, RiskReport, UtilityReport
     from discreet.job.linked_tables import LinkedTables
+    from discreet.job.policy import Policy
     from discreet.pipeline.release_stats import ReleaseStats
     from discreet.report.sections.evaluations import Measured
     from discreet.solve import Progress, Status
@@ -515,6 +515,8 @@ class Release:
         owners = owner_columns(job)
         if any(is_counted(model) or PRIVACY.make(model).shown != model for model in job["privacy"]):
             raise UsageError("A promise names values of the data, which a policy must not; write the policy by hand.")
+        from discreet.job.policy import Policy  # pydantic is a tenth of a start
+
         return Policy(
             quasi_identifiers=list(job["quasi_identifiers"]),
             sensitive=list(job.get("sensitive") or ()),

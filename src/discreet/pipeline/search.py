@@ -6,12 +6,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from discreet.errors import InfeasibleError
-from discreet.pipeline.against import EarlierReleases, is_local
 from discreet.pipeline.infeasible import infeasible
 from discreet.pipeline.prepare import Prepared, build_problem, check_suppression, search_budget
 from discreet.problem import SUPPRESSION, Problem
 
 if TYPE_CHECKING:
+    from discreet.pipeline.against import EarlierReleases
     from discreet.solve import Budget, ProgressCallback, Solution, Status
 
 __all__ = ["search"]
@@ -39,6 +39,8 @@ def _solve_against(
     If suppressed people would be too few, as they are known from an earlier release, nobody is suppressed. The lower
     bound of the first search still holds, and the result may not be the best.
     """
+    from discreet.pipeline.against import is_local
+
     if is_local(problem):
         return problem, _solve_local(earlier, problem, prepared, progress, budget)
     first = _solve(earlier.require(problem, prepared), prepared, progress, budget)

@@ -15,6 +15,7 @@ import hashlib
 import hmac
 import ipaddress
 import json
+import math
 import secrets
 import threading
 import time
@@ -79,7 +80,7 @@ class Access:
     """Cookie -> user."""
     once: dict[str, threading.Event] = field(default_factory=dict)
     """Digest of a single-use token -> event that is set when it is used."""
-    _guessed: float = 0.0
+    _guessed: float = -math.inf
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def one_visit(self) -> tuple[str, threading.Event]:

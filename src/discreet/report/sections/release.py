@@ -6,8 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
 from discreet.errors import DataError, UsageError
 from discreet.problem import COSTS, PRIVACY, SCHEMES, SUPPRESSION
 from discreet.report.certificate import keyed_input
@@ -523,6 +521,8 @@ def _job_yaml(job: Mapping[str, Any]) -> str:
         options |= {role: forms} if forms else {}
         if forms and all(form is None for form in forms.values()):
             options[role] = list(forms)
+    import yaml
+
     return str(yaml.safe_dump(options, sort_keys=False, allow_unicode=True, width=100))
 
 
