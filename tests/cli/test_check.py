@@ -18,6 +18,12 @@ import yaml
 from click.testing import Result
 from jsonschema import Draft202012Validator
 
+from discreet.errors import UsageError
+from discreet.job import Job
+from discreet.job.json_schema import job_schema
+from discreet.problem import COSTS, PRIVACY, SCHEMES, SUPPRESSION
+from discreet.solve import SOLVERS
+
 Run = Callable[..., Result]
 ROOT = Path(__file__).parents[2]
 INTEGRATIONS = ROOT / "integrations"
@@ -81,8 +87,19 @@ def test_the_schema_knows_good_jobs_from_bad_ones(run: Run) -> None:
     for path in (ROOT / "examples").glob("*.yaml"):
         assert valid(schema, yaml.safe_load(path.read_text())), path
     good = {"input": "people.csv", "quasi_identifiers": {"zip": "mask(digits=5)"}, "privacy": ["k(5)"]}
-    for more in ({}, {"scheme": "best"}, {"scheme": {"zip": "OPS"}}, {"cost": "dm"}, {"suppression": "budget(5%)"}):
+    for more in (
+        {},
+        {"scheme": "best"},
+        {"scheme": {"zip": "OPS"}},
+        {"cost": "dm"},
+        {"suppression": "budget(5%)"},
+        {"suppression": "5%"},
+        {"solver": " Cuts(top=5)"},
+        {"types": {"zip": "text"}, "decimal": ",", "priorities": {"zip": 1}, "min_levels": {"zip": 0}},
+        {"quasi_identifiers": {"zip": "hierarchies/zip (2).csv", "sex": None, "age": " Intervals(5)", "work": ["a"]}},
+    ):
         assert valid(schema, {**good, **more}), more
+        Job(**{**good, **more})
     for more in (
         {"privacy": "kk(5)"},
         {"privcy": "k(5)"},
@@ -91,8 +108,36 @@ def test_the_schema_knows_good_jobs_from_bad_ones(run: Run) -> None:
         {"scheme": "subtre"},
         {"seed": -1},
         {"quasi_identifiers": ["zip", "zip"]},
+        {"quasi_identifiers": []},
+        {"quasi_identifiers": {}},
+        {"quasi_identifiers": {"zip": "maks(5)"}},
+        {"privacy": []},
+        {"privacy": "k()"},
+        {"suppression": "budget"},
+        {"solver": "latice"},
+        {"types": {"zip": "number"}},
+        {"decimal": ";"},
+        {"priorities": {"zip": 0}},
+        {"min_levels": {"zip": -1}},
     ):
         assert not valid(schema, {**good, **more}), more
+
+
+@pytest.mark.parametrize("key", ["privacy", "cost", "suppression", "scheme", "solver"])
+def test_the_schema_takes_the_text_forms_that_jobs_take(key: str) -> None:
+    """Every example of every part, and its bare name where it needs no arguments."""
+    family = {"privacy": PRIVACY, "cost": COSTS, "suppression": SUPPRESSION, "scheme": SCHEMES, "solver": SOLVERS}[key]
+    good = {"input": "people.csv", "quasi_identifiers": ["zip"], "privacy": "k(5)"}
+    schema = job_schema()
+    for part in family.members().values():
+        for text in (*part.examples, part.name, *part.aliases, f"{part.name}()"):
+            try:
+                family.make(text)
+            except UsageError:
+                assert text not in part.examples
+                assert not valid(schema, {**good, key: text}), text
+            else:
+                assert valid(schema, {**good, key: text}), text
 
 
 def test_the_schema_says_in_words_what_editors_show(run: Run) -> None:
