@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -18,6 +19,7 @@ import yaml
 from click.testing import Result
 from jsonschema import Draft202012Validator
 
+from discreet.engines.files.formats import SUFFIXES
 from discreet.errors import UsageError
 from discreet.job import Job
 from discreet.job.json_schema import job_schema
@@ -173,6 +175,23 @@ def test_the_schema_of_policies(run: Run) -> None:
         assert not valid(schema, {**good, **more}), more
 
 
+@pytest.mark.parametrize(
+    "file", [".pre-commit-hooks.yaml", "integrations/pre-commit/pre-commit-config.yaml", "docs/policies.md"]
+)
+def test_the_hook_looks_at_every_kind_of_table(file: str) -> None:
+    """Also those with a name in capitals, and spreadsheets that it can only refuse."""
+    pattern = re.search(r"^ *files: (.+)$", (ROOT / file).read_text(), re.MULTILINE)
+    assert pattern is not None
+    compressed = [
+        f"{suffix}{more}" for suffix in (".csv", ".tsv", ".jsonl", ".ndjson") for more in (".gz", ".zst", ".bz2")
+    ]
+    for suffix in (*SUFFIXES, *compressed, ".xls", ".xlsm", ".ods", ".feather"):
+        assert re.search(pattern[1], f"data/people{suffix}"), suffix
+        assert re.search(pattern[1], f"DATA/PEOPLE{suffix.upper()}"), suffix
+    for name in ("csv", "notes.md", "people.csv.py", "report.json", "parquet.txt"):
+        assert not re.search(pattern[1], name), name
+
+
 def test_pre_commit_stops_names(folder: Path) -> None:
     """A table with names cannot be committed; one without can."""
     tools = Path(sys.executable).parent
@@ -193,6 +212,7 @@ def test_pre_commit_stops_names(folder: Path) -> None:
         )
 
     pl.DataFrame({"sex": ["f", "m"] * 20}).write_csv("harmless.csv")
+    shutil.copy("people.csv", "OTHERS.CSV")
     assert call("git", "init", "-q").returncode == 0
     call("git", "add", ".pre-commit-config.yaml", "harmless.csv")
     kept = call("pre-commit", "run")
@@ -201,6 +221,9 @@ def test_pre_commit_stops_names(folder: Path) -> None:
     stopped = call("pre-commit", "run")
     assert stopped.returncode == 1
     assert "'name' could identify people" in stopped.stdout
+    call("git", "rm", "-q", "--cached", "people.csv")
+    call("git", "add", "OTHERS.CSV")
+    assert call("pre-commit", "run").returncode == 1
 
 
 def test_ci_files_run_commands_that_exist(run: Run, safe: Path) -> None:
