@@ -259,16 +259,91 @@ def test_the_pytest_file_fails_if_a_table_breaks_the_policy(folder: Path, safe: 
         assert found.returncode == code, found.stdout
 
 
+VISITS = [
+    ("a", None, "s", 1),
+    ("a", None, "t", 1),
+    ("a", "x", "s", 1),
+    ("b", "x", "s", 1),
+    ("b", "x", None, 2),
+    ("c", "x", "s", 3),
+    ("c", "x", "t", None),
+]
+"""Two quasi-identifiers, a sensitive value and a person."""
+
+
 def test_the_dbt_tests_find_the_classes_that_break_a_promise(folder: Path) -> None:
     duckdb = pytest.importorskip("duckdb")
+    macros = _dbt_macros()
+    with duckdb.connect() as database:
+        database.execute("create table t (a varchar, b varchar, s varchar, p integer)")
+        database.executemany("insert into t values (?, ?, ?, ?)", VISITS)
+        small = database.execute(macros.k_anonymity("t", ["a", "b"], 2)).fetchall()
+        assert small == [("a", "x", 1)]
+        same = database.execute(macros.distinct_l_diversity("t", ["a", "b"], "s", 2)).fetchall()
+        assert sorted(same) == [("a", "x", 1), ("b", "x", 1)]
+        alone = database.execute(macros.k_anonymity("t", ["a", "b"], 2, person="p")).fetchall()
+        assert sorted(alone, key=str) == [("a", "x", 1), ("a", None, 1), ("c", "x", 1)]
+
+
+@pytest.mark.parametrize("dialect", ["postgres", "duckdb", "spark", "snowflake"])
+def test_the_dbt_tests_are_sql_of_every_warehouse(dialect: str) -> None:
+    """Each dialect reads and writes them without changing a word."""
+    sqlglot = pytest.importorskip("sqlglot")
+    macros = _dbt_macros()
+    for query in (
+        macros.k_anonymity("t", ["a", "b"], 2),
+        macros.k_anonymity("t", ["a", "b"], 2, person="p"),
+        macros.distinct_l_diversity("t", ["a", "b"], "s", 2),
+    ):
+        (read,) = sqlglot.parse(query, read=dialect)
+        assert read.sql(dialect=dialect).lower() == " ".join(query.split())
+
+
+def _dbt_macros() -> Any:
     text = (INTEGRATIONS / "dbt" / "macros" / "discreet.sql").read_text()
     text = text.replace("{% test ", "{% macro ").replace("{% endtest %}", "{% endmacro %}")
-    macros = jinja2.Environment(autoescape=False).from_string(text).module
-    rows = [("a", None, "s"), ("a", None, "t"), ("a", "x", "s"), ("b", "x", "s"), ("b", "x", None)]
-    with duckdb.connect() as database:
-        database.execute("create table t (a varchar, b varchar, s varchar)")
-        database.executemany("insert into t values (?, ?, ?)", rows)
-        small = database.execute(macros.k_anonymity("t", ["a", "b"], 2)).fetchall()  # type: ignore[attr-defined]
-        assert small == [("a", "x", 1)]
-        same = database.execute(macros.distinct_l_diversity("t", ["a", "b"], "s", 2)).fetchall()  # type: ignore[attr-defined]
-        assert sorted(same) == [("a", "x", 1), ("b", "x", 1)]
+    return jinja2.Environment(autoescape=False).from_string(text).module
+
+
+DBT_MODELS = """
+models:
+  - name: safe
+    data_tests:
+      - k_anonymity: {name: keeps_k, arguments: {columns: [a, b], k: 1}}
+      - k_anonymity: {name: breaks_k, arguments: {columns: [a, b], k: 2}}
+      - k_anonymity: {name: keeps_k_of_people, arguments: {columns: [a], k: 1, person: p}}
+      - k_anonymity: {name: breaks_k_of_people, arguments: {columns: [a, b], k: 2, person: p}}
+      - distinct_l_diversity: {name: keeps_l, arguments: {columns: [a, b], sensitive: s, l: 1}}
+      - distinct_l_diversity: {name: breaks_l, arguments: {columns: [a, b], sensitive: s, l: 2}}
+"""
+
+
+@pytest.mark.deep  # a minute, where dbt is installed
+def test_dbt_itself(folder: Path) -> None:
+    dbt = shutil.which("dbt", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
+    if dbt is None:
+        pytest.skip("dbt is not here")
+    project = folder / "project"
+    shutil.copytree(INTEGRATIONS / "dbt" / "macros", project / "macros")
+    (project / "models").mkdir()
+    (project / "seeds").mkdir()
+    pl.DataFrame(VISITS, schema=["a", "b", "s", "p"], orient="row").write_csv(project / "seeds" / "visits.csv")
+    (project / "models" / "safe.sql").write_text("select * from {{ ref('visits') }}")
+    (project / "models" / "schema.yml").write_text(DBT_MODELS)
+    (project / "dbt_project.yml").write_text("name: clinic\nversion: '1.0'\nprofile: clinic\n")
+    (project / "profiles.yml").write_text(
+        "clinic: {target: dev, outputs: {dev: {type: duckdb, path: clinic.duckdb}}}\n"
+    )
+    settings = {**os.environ, "DBT_PROFILES_DIR": str(project), "DBT_SEND_ANONYMOUS_USAGE_STATS": "false"}
+    run = subprocess.run([dbt, "build"], cwd=project, env=settings, capture_output=True, text=True, check=False)
+    assert run.returncode == 1, run.stdout
+    results = json.loads((project / "target" / "run_results.json").read_text())["results"]
+    found = {each["unique_id"].split(".")[2]: (each["status"], each["failures"]) for each in results}
+    assert {name: each for name, each in found.items() if name.startswith(("keeps", "breaks"))} == {
+        "keeps_k": ("pass", 0),
+        "breaks_k": ("fail", 1),
+        "keeps_k_of_people": ("pass", 0),
+        "breaks_k_of_people": ("fail", 3),
+        "keeps_l": ("pass", 0),
+        "breaks_l": ("fail", 2),
+    }
