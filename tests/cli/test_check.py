@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -17,6 +18,13 @@ import pytest
 import yaml
 from click.testing import Result
 from jsonschema import Draft202012Validator
+
+from discreet.engines.files.formats import SUFFIXES
+from discreet.errors import UsageError
+from discreet.job import Job
+from discreet.job.json_schema import job_schema
+from discreet.problem import COSTS, PRIVACY, SCHEMES, SUPPRESSION
+from discreet.solve import SOLVERS
 
 Run = Callable[..., Result]
 ROOT = Path(__file__).parents[2]
@@ -81,8 +89,19 @@ def test_the_schema_knows_good_jobs_from_bad_ones(run: Run) -> None:
     for path in (ROOT / "examples").glob("*.yaml"):
         assert valid(schema, yaml.safe_load(path.read_text())), path
     good = {"input": "people.csv", "quasi_identifiers": {"zip": "mask(digits=5)"}, "privacy": ["k(5)"]}
-    for more in ({}, {"scheme": "best"}, {"scheme": {"zip": "OPS"}}, {"cost": "dm"}, {"suppression": "budget(5%)"}):
+    for more in (
+        {},
+        {"scheme": "best"},
+        {"scheme": {"zip": "OPS"}},
+        {"cost": "dm"},
+        {"suppression": "budget(5%)"},
+        {"suppression": "5%"},
+        {"solver": " Cuts(top=5)"},
+        {"types": {"zip": "text"}, "decimal": ",", "priorities": {"zip": 1}, "min_levels": {"zip": 0}},
+        {"quasi_identifiers": {"zip": "hierarchies/zip (2).csv", "sex": None, "age": " Intervals(5)", "work": ["a"]}},
+    ):
         assert valid(schema, {**good, **more}), more
+        Job(**{**good, **more})
     for more in (
         {"privacy": "kk(5)"},
         {"privcy": "k(5)"},
@@ -91,8 +110,36 @@ def test_the_schema_knows_good_jobs_from_bad_ones(run: Run) -> None:
         {"scheme": "subtre"},
         {"seed": -1},
         {"quasi_identifiers": ["zip", "zip"]},
+        {"quasi_identifiers": []},
+        {"quasi_identifiers": {}},
+        {"quasi_identifiers": {"zip": "maks(5)"}},
+        {"privacy": []},
+        {"privacy": "k()"},
+        {"suppression": "budget"},
+        {"solver": "latice"},
+        {"types": {"zip": "number"}},
+        {"decimal": ";"},
+        {"priorities": {"zip": 0}},
+        {"min_levels": {"zip": -1}},
     ):
         assert not valid(schema, {**good, **more}), more
+
+
+@pytest.mark.parametrize("key", ["privacy", "cost", "suppression", "scheme", "solver"])
+def test_the_schema_takes_the_text_forms_that_jobs_take(key: str) -> None:
+    """Every example of every part, and its bare name where it needs no arguments."""
+    family = {"privacy": PRIVACY, "cost": COSTS, "suppression": SUPPRESSION, "scheme": SCHEMES, "solver": SOLVERS}[key]
+    good = {"input": "people.csv", "quasi_identifiers": ["zip"], "privacy": "k(5)"}
+    schema = job_schema()
+    for part in family.members().values():
+        for text in (*part.examples, part.name, *part.aliases, f"{part.name}()"):
+            try:
+                family.make(text)
+            except UsageError:
+                assert text not in part.examples
+                assert not valid(schema, {**good, key: text}), text
+            else:
+                assert valid(schema, {**good, key: text}), text
 
 
 def test_the_schema_says_in_words_what_editors_show(run: Run) -> None:
@@ -128,6 +175,23 @@ def test_the_schema_of_policies(run: Run) -> None:
         assert not valid(schema, {**good, **more}), more
 
 
+@pytest.mark.parametrize(
+    "file", [".pre-commit-hooks.yaml", "integrations/pre-commit/pre-commit-config.yaml", "docs/policies.md"]
+)
+def test_the_hook_looks_at_every_kind_of_table(file: str) -> None:
+    """Also those with a name in capitals, and spreadsheets that it can only refuse."""
+    pattern = re.search(r"^ *files: (.+)$", (ROOT / file).read_text(), re.MULTILINE)
+    assert pattern is not None
+    compressed = [
+        f"{suffix}{more}" for suffix in (".csv", ".tsv", ".jsonl", ".ndjson") for more in (".gz", ".zst", ".bz2")
+    ]
+    for suffix in (*SUFFIXES, *compressed, ".xls", ".xlsm", ".ods", ".feather"):
+        assert re.search(pattern[1], f"data/people{suffix}"), suffix
+        assert re.search(pattern[1], f"DATA/PEOPLE{suffix.upper()}"), suffix
+    for name in ("csv", "notes.md", "people.csv.py", "report.json", "parquet.txt"):
+        assert not re.search(pattern[1], name), name
+
+
 def test_pre_commit_stops_names(folder: Path) -> None:
     """A table with names cannot be committed; one without can."""
     tools = Path(sys.executable).parent
@@ -148,6 +212,7 @@ def test_pre_commit_stops_names(folder: Path) -> None:
         )
 
     pl.DataFrame({"sex": ["f", "m"] * 20}).write_csv("harmless.csv")
+    shutil.copy("people.csv", "OTHERS.CSV")
     assert call("git", "init", "-q").returncode == 0
     call("git", "add", ".pre-commit-config.yaml", "harmless.csv")
     kept = call("pre-commit", "run")
@@ -156,6 +221,9 @@ def test_pre_commit_stops_names(folder: Path) -> None:
     stopped = call("pre-commit", "run")
     assert stopped.returncode == 1
     assert "'name' could identify people" in stopped.stdout
+    call("git", "rm", "-q", "--cached", "people.csv")
+    call("git", "add", "OTHERS.CSV")
+    assert call("pre-commit", "run").returncode == 1
 
 
 def test_ci_files_run_commands_that_exist(run: Run, safe: Path) -> None:
@@ -191,16 +259,91 @@ def test_the_pytest_file_fails_if_a_table_breaks_the_policy(folder: Path, safe: 
         assert found.returncode == code, found.stdout
 
 
+VISITS = [
+    ("a", None, "s", 1),
+    ("a", None, "t", 1),
+    ("a", "x", "s", 1),
+    ("b", "x", "s", 1),
+    ("b", "x", None, 2),
+    ("c", "x", "s", 3),
+    ("c", "x", "t", None),
+]
+"""Two quasi-identifiers, a sensitive value and a person."""
+
+
 def test_the_dbt_tests_find_the_classes_that_break_a_promise(folder: Path) -> None:
     duckdb = pytest.importorskip("duckdb")
+    macros = _dbt_macros()
+    with duckdb.connect() as database:
+        database.execute("create table t (a varchar, b varchar, s varchar, p integer)")
+        database.executemany("insert into t values (?, ?, ?, ?)", VISITS)
+        small = database.execute(macros.k_anonymity("t", ["a", "b"], 2)).fetchall()
+        assert small == [("a", "x", 1)]
+        same = database.execute(macros.distinct_l_diversity("t", ["a", "b"], "s", 2)).fetchall()
+        assert sorted(same) == [("a", "x", 1), ("b", "x", 1)]
+        alone = database.execute(macros.k_anonymity("t", ["a", "b"], 2, person="p")).fetchall()
+        assert sorted(alone, key=str) == [("a", "x", 1), ("a", None, 1), ("c", "x", 1)]
+
+
+@pytest.mark.parametrize("dialect", ["postgres", "duckdb", "spark", "snowflake"])
+def test_the_dbt_tests_are_sql_of_every_warehouse(dialect: str) -> None:
+    """Each dialect reads and writes them without changing a word."""
+    sqlglot = pytest.importorskip("sqlglot")
+    macros = _dbt_macros()
+    for query in (
+        macros.k_anonymity("t", ["a", "b"], 2),
+        macros.k_anonymity("t", ["a", "b"], 2, person="p"),
+        macros.distinct_l_diversity("t", ["a", "b"], "s", 2),
+    ):
+        (read,) = sqlglot.parse(query, read=dialect)
+        assert read.sql(dialect=dialect).lower() == " ".join(query.split())
+
+
+def _dbt_macros() -> Any:
     text = (INTEGRATIONS / "dbt" / "macros" / "discreet.sql").read_text()
     text = text.replace("{% test ", "{% macro ").replace("{% endtest %}", "{% endmacro %}")
-    macros = jinja2.Environment(autoescape=False).from_string(text).module
-    rows = [("a", None, "s"), ("a", None, "t"), ("a", "x", "s"), ("b", "x", "s"), ("b", "x", None)]
-    with duckdb.connect() as database:
-        database.execute("create table t (a varchar, b varchar, s varchar)")
-        database.executemany("insert into t values (?, ?, ?)", rows)
-        small = database.execute(macros.k_anonymity("t", ["a", "b"], 2)).fetchall()  # type: ignore[attr-defined]
-        assert small == [("a", "x", 1)]
-        same = database.execute(macros.distinct_l_diversity("t", ["a", "b"], "s", 2)).fetchall()  # type: ignore[attr-defined]
-        assert sorted(same) == [("a", "x", 1), ("b", "x", 1)]
+    return jinja2.Environment(autoescape=False).from_string(text).module
+
+
+DBT_MODELS = """
+models:
+  - name: safe
+    data_tests:
+      - k_anonymity: {name: keeps_k, arguments: {columns: [a, b], k: 1}}
+      - k_anonymity: {name: breaks_k, arguments: {columns: [a, b], k: 2}}
+      - k_anonymity: {name: keeps_k_of_people, arguments: {columns: [a], k: 1, person: p}}
+      - k_anonymity: {name: breaks_k_of_people, arguments: {columns: [a, b], k: 2, person: p}}
+      - distinct_l_diversity: {name: keeps_l, arguments: {columns: [a, b], sensitive: s, l: 1}}
+      - distinct_l_diversity: {name: breaks_l, arguments: {columns: [a, b], sensitive: s, l: 2}}
+"""
+
+
+@pytest.mark.deep  # a minute, where dbt is installed
+def test_dbt_itself(folder: Path) -> None:
+    dbt = shutil.which("dbt", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
+    if dbt is None:
+        pytest.skip("dbt is not here")
+    project = folder / "project"
+    shutil.copytree(INTEGRATIONS / "dbt" / "macros", project / "macros")
+    (project / "models").mkdir()
+    (project / "seeds").mkdir()
+    pl.DataFrame(VISITS, schema=["a", "b", "s", "p"], orient="row").write_csv(project / "seeds" / "visits.csv")
+    (project / "models" / "safe.sql").write_text("select * from {{ ref('visits') }}")
+    (project / "models" / "schema.yml").write_text(DBT_MODELS)
+    (project / "dbt_project.yml").write_text("name: clinic\nversion: '1.0'\nprofile: clinic\n")
+    (project / "profiles.yml").write_text(
+        "clinic: {target: dev, outputs: {dev: {type: duckdb, path: clinic.duckdb}}}\n"
+    )
+    settings = {**os.environ, "DBT_PROFILES_DIR": str(project), "DBT_SEND_ANONYMOUS_USAGE_STATS": "false"}
+    run = subprocess.run([dbt, "build"], cwd=project, env=settings, capture_output=True, text=True, check=False)
+    assert run.returncode == 1, run.stdout
+    results = json.loads((project / "target" / "run_results.json").read_text())["results"]
+    found = {each["unique_id"].split(".")[2]: (each["status"], each["failures"]) for each in results}
+    assert {name: each for name, each in found.items() if name.startswith(("keeps", "breaks"))} == {
+        "keeps_k": ("pass", 0),
+        "breaks_k": ("fail", 1),
+        "keeps_k_of_people": ("pass", 0),
+        "breaks_k_of_people": ("fail", 3),
+        "keeps_l": ("pass", 0),
+        "breaks_l": ("fail", 2),
+    }

@@ -76,7 +76,7 @@ def test_files(run: Run, folder: Path) -> None:
 
 def test_json(run: Run, folder: Path) -> None:
     data = json.loads(run(*ASK, "--json").stdout)
-    expected = front_of(folder).to_dict()
+    expected = {"format": 1, **front_of(folder).to_dict()}
     assert {key: data[key] for key in data if key != "seconds"} == {
         key: expected[key] for key in expected if key != "seconds"
     }

@@ -33,7 +33,7 @@ def test_it_tells_what_the_library_finds(safe: Run) -> None:
     data = json.loads(safe("utility", "people.csv", "safe.csv", *options, "--json").stdout)
     quasi = {"sex": None, "education": "education.csv"}
     report = utility("people.csv", "safe.csv", quasi_identifiers=quasi, sensitive="income", queries=20, seed=3)
-    assert data == json.loads(json.dumps(report.to_dict()))
+    assert data == {"format": 1, **json.loads(json.dumps(report.to_dict()))}
     assert data["suppressed"] == 300
     assert data["linked"]
     printed = safe("utility", "people.csv", "safe.csv", *options)

@@ -125,7 +125,12 @@ def test_formats() -> None:
     assert len(suite.findall("testcase/system-out")) == 1
     (run,) = found.to_sarif()["runs"]
     assert [each["level"] for each in run["results"]] == ["error", "warning"]
-    assert {each["id"] for each in run["tool"]["driver"]["rules"]} == set(RULES)
+    rules = run["tool"]["driver"]["rules"]
+    assert {each["id"] for each in rules} == set(RULES)
+    # GitHub requires these of every rule, and a line of every finding.
+    assert all(each[key]["text"] for each in rules for key in ("shortDescription", "fullDescription", "help"))
+    places = [place["physicalLocation"] for each in run["results"] for place in each["locations"]]
+    assert [place["region"] for place in places] == [{"startLine": 1}] * 2
     assert found.to_dict()["format"] == 1
     assert found.to_frame()["level"].to_list() == ["ok", "error", "warning"]
 

@@ -18,9 +18,11 @@ if TYPE_CHECKING:
     from discreet.pipeline.applied import Applied
     from discreet.pipeline.release import Release
 
-__all__ = ["IN_PLACE", "Exact", "answer", "echo_json", "end_early", "exists", "warn"]
+__all__ = ["FORMAT", "IN_PLACE", "Exact", "answer", "echo_json", "end_early", "exists", "warn"]
 
 
+FORMAT = 1
+"""The version of what ``--json`` prints: it rises when a key goes or means something else, not when one is added."""
 IN_PLACE = ", in place of what was there"
 """What to say of a file that was replaced."""
 
@@ -77,7 +79,8 @@ def warn(notes: Iterable[str], *, quiet: bool = False) -> None:
 
 
 def echo_json(data: Any) -> None:
-    """Print data as JSON."""
+    """Print data as JSON; an object says first which version of its keys it has."""
+    data = {"format": FORMAT, **data} if isinstance(data, dict) else data
     click.echo(json.dumps(data, indent=2, ensure_ascii=False))
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import click
 
+from discreet.cli._answer import FORMAT
 from discreet.cli._help import Context, dressed
 from discreet.cli._no_scipy import keep_scipy_out_of_numba
 from discreet.cli._options import spell_as_key, spell_as_option
@@ -126,7 +127,7 @@ def _report(error: BaseException, command: str, as_json: bool) -> int:
     echo(f"discreet: {message}{more}", err=True)
     if as_json:
         kind = "UsageError" if code == _BAD_USAGE else type(error).__name__
-        fields = {"error": message, "code": code, "kind": kind, "topic": topic}
+        fields = {"format": FORMAT, "error": message, "code": code, "kind": kind, "topic": topic}
         if isinstance(error, DiscreetError) and error.column is not None:
             fields["column"] = error.column
         click.echo(json.dumps(fields, ensure_ascii=False))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from math import isfinite, nan
 from pathlib import Path
 from typing import Any
 
 import click
 
-from discreet.cli._answer import IN_PLACE, end_early, exists, warn
+from discreet.cli._answer import IN_PLACE, echo_json, end_early, exists, warn
 from discreet.cli._help import Command, option
 from discreet.cli._job_options import job_fields, table_options
 from discreet.cli._options import job_option, job_options, json_option, level_pairs, privacy_models, quiet_option
@@ -138,7 +139,7 @@ def pareto(
     if release is not None:
         warn(release.notes, quiet=quiet)
     if as_json:
-        click.echo(front.to_json(), nl=False)
+        echo_json(json.loads(front.to_json()))
     elif not quiet:
         echo(front.summary())
         if explain:

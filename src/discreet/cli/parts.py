@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import textwrap
 
 import click
@@ -51,7 +52,7 @@ def parts(family: str | None, matrix: bool, as_json: bool) -> None:
     if "schemes" in listed:
         listed["schemes"].insert(0, _BEST)
     if as_json:
-        echo_json(listed)
+        click.echo(json.dumps(listed, indent=2, ensure_ascii=False))  # every key is a family
         return
     width = max(len(_short_form(part)) for each in listed.values() for part in each)
     for number, (name, each) in enumerate(listed.items()):

@@ -17,6 +17,7 @@ from discreet.job.parameters import PARAMETERS
 from discreet.problem import COSTS, PRIVACY, SCHEMES, SUPPRESSION
 from discreet.runtime.atomic_write import replacing
 from discreet.runtime.parts import Family
+from discreet.schema import Type
 from discreet.schema.builders import BUILDERS
 from discreet.solve import SOLVERS
 
@@ -30,11 +31,15 @@ _FAMILY_OF: dict[str, Family[Any]] = {
     "cost": COSTS,
     "suppression": SUPPRESSION,
     "scheme": SCHEMES,
+    "solver": SOLVERS,
 }
-"""Keys that hold text forms of parts. Solvers are left out: their names depend on the search."""
-_CALLED = {"privacy": "privacy model", "cost": "cost", "suppression": "kind of suppression", "scheme": "scheme"}
-"""What editors call these parts where a text is none."""
-_TYPES = ("text", "ordered", "integer", "decimal", "date")
+"""Keys that hold text forms of parts."""
+_CALLED = {"privacy": "privacy model", "suppression": "kind of suppression"}
+"""What editors call these parts where a text is none, unless it is the key."""
+_BESIDES = {"scheme": ("best",), "solver": ("auto",)}
+"""Texts that are no members of the family."""
+_LEAST = {"priorities": 1, "keep_at_least": 0, "min_levels": 0, "max_levels": 0}
+"""The least number that a mapping by column may hold."""
 
 
 @cache
@@ -53,10 +58,14 @@ def job_schema() -> dict[str, Any]:
     for name, parameter in PARAMETERS.items():
         if parameter.choices and name in properties:
             properties[name]["enum"] = list(parameter.choices)
-    builders = [form for member in BUILDERS.members().values() for form in member.examples]
-    for name, offered in (("quasi_identifiers", builders), ("sensitive", builders), ("types", _TYPES)):
-        properties[name] = _with_examples(properties[name], offered)
-    properties["solver"]["examples"] = ["auto", *SOLVERS.members()]
+    for name in ("quasi_identifiers", "sensitive"):
+        properties[name] = _by_column(properties[name], **_hierarchies())
+    properties["types"] = _by_column(properties["types"], enum=[str(kind) for kind in Type])
+    for name, least in _LEAST.items():
+        properties[name] = _by_column(properties[name], minimum=least)
+    properties["decimal"]["enum"] = [".", ","]
+    for name in ("quasi_identifiers", "privacy"):
+        properties[name] = _not_empty(properties[name])
     made = _schema("discreet job", "A table, or several, anonymized, audited and reported.", schema, properties)
     required = [key for key in made["required"] if key != "input"]  # which is the first of several tables
     return {**made, "required": required, "anyOf": [{"required": ["input"]}, {"required": ["tables"]}]}
@@ -110,7 +119,7 @@ def _schema(title: str, about: str, schema: dict[str, Any], properties: dict[str
 def _checked(properties: dict[str, Any]) -> dict[str, Any]:
     """Check the text forms among some fields by the names of parts."""
     return {
-        key: _with_forms(field, key, ("best",) * (key == "scheme")) if key in _FAMILY_OF else field
+        key: _with_forms(field, key, _BESIDES.get(key, ())) if key in _FAMILY_OF else field
         for key, field in properties.items()
     }
 
@@ -125,13 +134,34 @@ def _described(field: dict[str, Any], about: str | None) -> dict[str, Any]:
     return {**({} if about is None else {"description": about.removesuffix(" Repeatable.")}), **_plain(field)}
 
 
-def _with_examples(field: dict[str, Any], offered: Iterable[str]) -> dict[str, Any]:
-    """Offer texts as values wherever a field takes a mapping by column."""
+def _hierarchies() -> dict[str, Any]:
+    """Check the names of builders, and offer their examples; other texts are files."""
+    members = BUILDERS.members()
+    names = _any_of([*(name for part in members.values() for name in (part.name, *part.aliases)), *BUILDERS.others()])
+    known = ", ".join(members)
+    return {
+        "pattern": rf"^(?!\s*[\w-]+\s*\(.*\)\s*$)|^\s*(?:{names})\s*\(.*\)\s*$",
+        "patternErrorMessage": f"This is no builder of a hierarchy, such as mask(digits=5); there are {known}.",
+        "examples": [form for member in members.values() for form in member.examples],
+    }
+
+
+def _by_column(field: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """Say more of the values wherever a field takes a mapping by column."""
     if "anyOf" in field:
-        return {**field, "anyOf": [_with_examples(each, offered) for each in field["anyOf"]]}
+        return {**field, "anyOf": [_by_column(each, **more) for each in field["anyOf"]]}
     if "additionalProperties" not in field:
         return field
-    return {**field, "additionalProperties": {**field["additionalProperties"], "examples": list(offered)}}
+    return {**field, "additionalProperties": {**field["additionalProperties"], **more}}
+
+
+def _not_empty(field: dict[str, Any]) -> dict[str, Any]:
+    """Refuse an empty list and an empty mapping."""
+    least = {"array": "minItems", "object": "minProperties"}
+    return {
+        **field,
+        "anyOf": [{**each, least[each["type"]]: 1} if each["type"] in least else each for each in field["anyOf"]],
+    }
 
 
 def _with_forms(field: dict[str, Any], key: str, more: tuple[str, ...]) -> dict[str, Any]:
@@ -140,19 +170,27 @@ def _with_forms(field: dict[str, Any], key: str, more: tuple[str, ...]) -> dict[
     Editors show the ``patternErrorMessage`` instead of the pattern; validators ignore it.
     """
     family = _FAMILY_OF[key]
-    names = [name for member in family.members().values() for name in (member.name, *member.aliases)]
-    names += [*family.others(), *more]
-    words = "|".join(re.escape(name) for name in sorted(set(names), key=str.lower))
-    examples = [*more, *dict.fromkeys(m.examples[0] if m.examples else m.name for m in family.members().values())]
+    members = family.members().values()
+    names = [name for part in members if not part.needs_arguments() for name in (part.name, *part.aliases)]
+    calls = [name for part in members if part.needs_arguments() for name in (part.name, *part.aliases)]
+    forms = [rf"(?:{_any_of([*names, *family.others(), *more])})\s*(?:\(.*\))?"]
+    forms += [rf"(?:{_any_of(calls)})\s*\(\s*[^\s)].*\)"] if calls else []
+    forms += [part.bare for part in members if part.bare]
+    examples = [*more, *dict.fromkeys(m.examples[0] if m.examples else m.name for m in members)]
     known = ", ".join([*more, *family.members()])
-    like = next((form for form in examples if "(" in form), examples[-1])
+    like = next((form for form in examples if "(" in form), examples[len(more)])
     text = {
         "type": "string",
-        "pattern": rf"^\s*(?:{_any_case(words)})\s*(?:\(.*\))?\s*$",
-        "patternErrorMessage": f"This is no {_CALLED[key]}, such as {like}; there are {known}.",
+        "pattern": rf"^\s*(?:{'|'.join(forms)})\s*$",
+        "patternErrorMessage": f"This is no {_CALLED.get(key, key)}, such as {like}; there are {known}.",
         "examples": examples,
     }
     return {**_replace_texts(field, text), "examples": examples}
+
+
+def _any_of(names: Iterable[str]) -> str:
+    """Return a pattern for names in upper and lower case."""
+    return _any_case("|".join(re.escape(name) for name in sorted(set(names), key=str.lower)))
 
 
 def _any_case(pattern: str) -> str:

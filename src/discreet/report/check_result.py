@@ -166,14 +166,16 @@ class CheckResult:
         driver = {
             "name": "discreet",
             "version": discreet.__version__,
-            "rules": [{"id": name, "shortDescription": {"text": text}} for name, text in RULES.items()],
+            "rules": [_sarif_rule(name, text) for name, text in RULES.items()],
         }
         results = [
             {
                 "ruleId": rule.rule,
                 "level": rule.level,
                 "message": {"text": rule.message},
-                "locations": [{"physicalLocation": {"artifactLocation": {"uri": _uri(rule.table)}}}],
+                "locations": [
+                    {"physicalLocation": {"artifactLocation": {"uri": _uri(rule.table)}, "region": {"startLine": 1}}}
+                ],
             }
             for rule in self.findings
         ]
@@ -187,6 +189,19 @@ class CheckResult:
 
     def __str__(self) -> str:
         return self.summary()
+
+
+def _sarif_rule(name: str, text: str) -> dict[str, Any]:
+    """Return a rule with the texts that code hosts require; GitHub refuses rules without descriptions and help."""
+    help_text = (
+        f"{text} What the policy asks for is in the policy file; 'discreet explain policy' says what its keys mean."
+    )
+    return {
+        "id": name,
+        "shortDescription": {"text": text},
+        "fullDescription": {"text": text},
+        "help": {"text": help_text},
+    }
 
 
 def _uri(table: str) -> str:

@@ -151,6 +151,12 @@ class Part:
         fields = [item.name for item in _arguments(cls)]
         return f"{cls.name}({', '.join(fields)})" if fields else cls.name
 
+    @classmethod
+    def needs_arguments(cls) -> bool:
+        """Whether a text form needs arguments, as ``k(5)`` does."""
+        missing = dataclasses.MISSING
+        return any(item.default is missing and item.default_factory is missing for item in _arguments(cls))
+
     def __str__(self) -> str:
         return self.text
 
