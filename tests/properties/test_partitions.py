@@ -18,6 +18,7 @@ from discreet.solve.lattice.solver import LatticeSolver
 from discreet.solve.partitions import bounds as _partition_bounds
 from discreet.solve.partitions import search as _partition_search
 from discreet.solve.partitions import sets as _sets
+from discreet.solve.partitions.gap_history import GapHistory
 from discreet.solve.partitions.solver import PartitionsSolver
 from discreet.solve.published.li_li import search as _li_li_search
 from tables import Sample, count_table, random_sample
@@ -316,3 +317,34 @@ def test_what_scarce_cells_need_is_a_bound(hasty, monkeypatch):
         shape = {"rows": (8, 40), "attributes": (2, 3), "leaves": (2, 5)}
         check_against_all(rng, scheme, KINDS[number % len(KINDS)], "auto", most=1000, **shape)
     assert raised > enough(20)
+
+
+@pytest.mark.parametrize("cost", ["DM", "LM"])
+def test_gaps_chosen_by_what_was_learnt(cost, monkeypatch):
+    """Whatever gap is divided on, the optimum is that of brute force; also where the choice is not used by itself."""
+    chosen = 0
+    best_gap = GapHistory.best_gap
+    started = _partition_search.PartitionSearch.__init__
+
+    def counting(self, priced, room):
+        nonlocal chosen
+        chosen += any(each.any() for each in self.seen)
+        return best_gap(self, priced, room)
+
+    def learning(self, *arguments, **options):
+        started(self, *arguments, **options)
+        self.learns = True
+
+    monkeypatch.setattr(GapHistory, "best_gap", counting)
+    monkeypatch.setattr(_partition_search.PartitionSearch, "__init__", learning)
+    monkeypatch.setattr(_partition_search, "_ROUNDS", 1)
+    monkeypatch.setitem(globals(), "COSTS", [cost])
+    monkeypatch.setitem(globals(), "some_models", lambda rng: [f"k({rng.integers(2, 5)})"])
+    rng = np.random.default_rng([500, ["DM", "HDM", "LM"].index(cost)])
+    compared = 0
+    for number in range(cases(80)):
+        scheme, kind = ("ordered", "subtree")[number % 2], KINDS[number % len(KINDS)]
+        shape = {"rows": (8, 40), "attributes": (2, 3), "leaves": (3, 5)}
+        compared += check_against_all(rng, scheme, kind, "auto", most=1000, **shape)[0]
+    assert compared > enough(40)
+    assert chosen > enough(20)

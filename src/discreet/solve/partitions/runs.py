@@ -298,10 +298,20 @@ class PricedRuns(PricedPartitions):
         """Return the number of open gaps."""
         return int(self._gaps[2].size)
 
-    def branches(self, room: float, limit: float) -> list[tuple[float, OpenPartitions]]:
-        """Cut and close the gap with the highest stakes."""
+    def open_gaps(self, room: float) -> tuple[Ints, Ints, Floats]:
+        """Return the pieces after the open gaps, the gaps, and the share of ``room`` that cutting and closing cost."""
         closed, cut, open_ = self._gaps
-        p = int(open_[np.argmax(self._stakes(room))])
+        dearer = np.stack([cut[open_], closed[open_]]) - self.least
+        return open_, self.partitions.first[open_], np.minimum(dearer / room, 1.0)
+
+    def divided(self, p: int) -> list[tuple[float, OpenPartitions, int]]:
+        """Cut and close the gap before a piece: the cost of the cheapest partition, the runs left, and the decision."""
+        closed, cut, _ = self._gaps
         gap = int(self.partitions.first[p])
         both = [(float(cut[p]), CUT), (float(closed[p]), CLOSED)]
-        return [(least, self.partitions.decide(gap, decision)) for least, decision in both if least < np.inf]
+        return [(least, self.partitions.decide(gap, decision), decision) for least, decision in both if least < np.inf]
+
+    def branches(self, room: float, limit: float) -> list[tuple[float, OpenPartitions]]:
+        """Cut and close the gap with the highest stakes."""
+        p = int(self._gaps[2][np.argmax(self._stakes(room))])
+        return [(least, runs) for least, runs, _ in self.divided(p)]

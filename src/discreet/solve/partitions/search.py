@@ -10,7 +10,7 @@ import heapq
 import itertools
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,10 +29,11 @@ from discreet.solve._class_arrays import Released
 from discreet.solve._recoding import Recoder
 from discreet.solve.partitions.annealing import PartitionAnnealing
 from discreet.solve.partitions.bounds import BoundingMethod, BoundInterrupted, NodeBound, PartitionBounds
+from discreet.solve.partitions.gap_history import GapDecision, GapHistory
 from discreet.solve.partitions.large_sets import LargeSets
 from discreet.solve.partitions.listed import PartitionList
 from discreet.solve.partitions.open_partitions import OpenPartitions, PricedPartitions, PriceMemory
-from discreet.solve.partitions.runs import OpenRuns, ValidRuns
+from discreet.solve.partitions.runs import OpenRuns, PricedRuns, ValidRuns
 from discreet.solve.partitions.sets import MOST_ITEMS, ValidSets
 
 __all__ = ["PartitionSearch", "all_partitions", "original_values"]
@@ -66,8 +67,19 @@ _RULES = ("bound", "over budget", "nothing left", "solved by its last attribute"
 """Rules that prune nodes, as statistics name them."""
 
 Node = tuple[OpenPartitions, ...]
-Memory = tuple[float, dict[int, PriceMemory]]
-"""The bound of a node by its parent's prices, and those prices by attribute."""
+
+
+class Memory(NamedTuple):
+    """What a node keeps of its parent."""
+
+    total: float
+    """The bound of the node by its parent's prices, and ..."""
+    prices: dict[int, PriceMemory]
+    """... those prices by attribute."""
+    made: GapDecision | None
+    """The gap that was decided."""
+
+
 Branch = tuple[float, Node, Memory | None]
 """A node with its bound."""
 
@@ -131,6 +143,9 @@ class PartitionSearch:
         self.unsolved = np.inf
         """Least bound of nodes that cannot be divided any further and are not solved (large sets)."""
         self.counts = dict.fromkeys((_EXAMINED, *_RULES), 0)
+        self.learns = self.limit > 0 and problem.cost.separable(problem.table) is None
+        """Whether gaps are chosen by what earlier ones did: with DM, prices of single attributes say little of it."""
+        self.history = GapHistory([partitions.items.count for partitions in self.root])
         self.waiting: list[tuple[float, int, Node, Memory | None]] = []
         self.order = itertools.count()
         self.reported = 0.0
@@ -290,7 +305,7 @@ class PartitionSearch:
                 if less is None:
                     self.counts["bound"] += 1
                     continue
-                stack += self._expand(bound, less)
+                stack += self._expand(bound, less, memory and memory.made)
                 dived += 1
                 self._anneal_in_time()
                 if dived >= self.dive and len(self.waiting) < _WAITING:
@@ -304,10 +319,9 @@ class PartitionSearch:
         """Narrow a node by the prices of its parent, with one more attribute decided; None if nothing is left."""
         if memory is None:
             return node
-        total, remembered = memory
         narrowed = list(node)
-        for a, prices in remembered.items():
-            kept = prices.narrowed(self.enough - (total - prices.least))
+        for a, prices in memory.prices.items():
+            kept = prices.narrowed(self.enough - (memory.total - prices.least))
             if kept is None:
                 return None
             narrowed[a] = kept
@@ -320,11 +334,13 @@ class PartitionSearch:
             for partitions in node:
                 partitions.forget()
 
-    def _expand(self, bound: float, node: Node) -> list[Branch]:
+    def _expand(self, bound: float, node: Node, made: GapDecision | None) -> list[Branch]:
         """Bound a node, decide what leaves no choice, and divide it; the branch to examine first comes last."""
-        for _ in range(_ROUNDS):
+        for number in range(_ROUNDS):
             self.counts[_EXAMINED] += 1
             found = self.bounds.bound(node, self.enough)
+            if made is not None and number == 0:
+                self.history.learn(made, found.total, self.enough)
             bound = max(bound, found.total)
             if bound >= self.enough or found.total == np.inf:
                 self.counts["over budget" if found.total == np.inf else "bound"] += 1
@@ -365,19 +381,43 @@ class PartitionSearch:
             self.unsolved = min(self.unsolved, bound)
             return []
         room = min(self.enough, 2 * abs(found.total) + 1) - found.total
-        a, chosen = max(open_, key=lambda pair: pair[1].weight(room, self.limit))
+        a, chosen, divided = self._divided(found, open_, room)
         others = _others(found, chosen)
         remembered = {b: memory for b, p in enumerate(each) if b != a and p is not None and (memory := p.memory())}
         if found.takes_largest:
             remembered = {}
         branches: list[Branch] = [
-            (max(bound, others + least), (*node[:a], partitions, *node[a + 1 :]), (others + least, remembered))
-            for least, partitions in chosen.branches(self.enough - others, self.limit)
+            (
+                max(bound, others + least),
+                (*node[:a], partitions, *node[a + 1 :]),
+                Memory(others + least, remembered, made),
+            )
+            for least, partitions, made in divided
         ]
         if self.direction == "auto":
             return sorted(branches, key=lambda branch: -branch[0])
         sign = 1 if self.direction == "bottom-up" else -1
         return sorted(branches, key=lambda branch: sign * branch[1][a].coarse_blocks)
+
+    def _divided(
+        self, found: NodeBound, open_: Sequence[tuple[int, PricedPartitions]], room: float
+    ) -> tuple[int, PricedPartitions, list[tuple[float, OpenPartitions, GapDecision | None]]]:
+        """Choose an attribute and divide it, runs by what was learnt about gaps if that pays."""
+        runs = [(a, priced) for a, priced in open_ if isinstance(priced, PricedRuns)]
+        if self.learns and len(runs) == len(open_) and room > 0 and not found.takes_largest:
+            a, own, p = self.history.best_gap(runs, room)
+            gap = int(own.partitions.first[p])
+            return (
+                a,
+                own,
+                [
+                    (least, partitions, GapDecision(a, gap, decision, found.total))
+                    for least, partitions, decision in own.divided(p)
+                ],
+            )
+        a, chosen = max(open_, key=lambda pair: pair[1].weight(room, self.limit))
+        branches = chosen.branches(self.enough - _others(found, chosen), self.limit)
+        return a, chosen, [(least, partitions, None) for least, partitions in branches]
 
     @property
     def _over(self) -> bool:
