@@ -43,7 +43,7 @@ def test_the_page_says_all_that_is_signed(tmp_path: Path) -> None:
         "k(3): Every person is one of at least 3",
         "| made coarser | age, city |",
         "| released as they are | note |",
-        "| singling out | people who share their released values, at least |",
+        "| singling out | people who share their released quasi-identifiers, at least |",
         "| linkability | chance to link a row to a person, at most | 1 in",
         "| inference | certainty about ill, at most |",
         "## What this does not protect against",

@@ -126,7 +126,8 @@ def _kept_columns(release: Release) -> Iterator[VerdictSentence]:
             yield VerdictSentence(
                 "danger",
                 f"Column '{column.name}' is {how} and has a value of its own in "
-                f"{_part(unique, release.audit.rows, ' that have one')}: whoever knows it finds the person.",
+                f"{_part(unique, release.audit.rows, ' that have one')}: whoever knows it finds the person. "
+                "Name it as an identifier or a quasi-identifier.",
             )
         elif column.stops:
             why = column.reasons[0] if column.reasons else "it could identify people"
@@ -136,7 +137,8 @@ def _kept_columns(release: Release) -> Iterator[VerdictSentence]:
         yield VerdictSentence(
             "caution",
             f"The columns released unchanged, together with the generalized ones, single out "
-            f"{_part(together, release.audit.rows)}: whoever knows enough of them finds the person.",
+            f"{_part(together, release.audit.rows)}: whoever knows enough of them finds the person. "
+            "Name those that others may know as identifiers or quasi-identifiers.",
         )
 
 
@@ -163,11 +165,12 @@ def _secret(found: AttributeDisclosure, who: str) -> Iterator[VerdictSentence]:
     guess = f"; in the whole release {_share(found.usual)} have that value"
     inferred = f"'{found.column}' can be inferred with {percent(found.highest)} certainty"
     if found.highest >= _SURE:
+        remedy = f"Promise l+ for '{found.column}' to limit that."
         if found.certain:
             text = f"'{found.column}' is known for certain for {_share(found.certain)} of the {who}"
         else:
             text = f"{inferred} for some {who}"
-        yield VerdictSentence("danger", f"{text}{guess}.")
+        yield VerdictSentence("danger", f"{text}{guess}. {remedy}")
     elif found.highest >= _LIKELY:
         yield VerdictSentence("caution", f"{inferred} for some {who}{guess}.")
     elif found.highest:
@@ -190,21 +193,19 @@ def _class_sizes(release: Release) -> Iterator[VerdictSentence]:
         yield VerdictSentence("caution", by_key_sets)
     elif smallest < _SMALLER:
         alone = (
-            "Some rows have released values that no other row has: whoever knows these columns finds the person."
+            "Some rows have released quasi-identifiers that no other row has: whoever knows them finds the person."
             if release.audit.people is None
-            else f"Some {who} have released values that nobody else has: whoever knows these columns finds them."
+            else f"Some {who} have released quasi-identifiers that nobody else has: these can be found."
         )
-        yield VerdictSentence(
-            "danger", alone if smallest == 1 else f"Some {who} share their released values with {others} only."
-        )
+        few = f"Some {who} share their released quasi-identifiers with {others} only."
+        yield VerdictSentence("danger", f"{alone if smallest == 1 else few} Promise k({_SMALL}) or more.")
     elif smallest < _SMALL:
-        yield VerdictSentence("caution", f"Some {who} share their released values with {others} only.")
+        yield VerdictSentence("caution", f"Some {who} share their released quasi-identifiers with {others} only.")
     elif release.audit.people is None:
-        yield VerdictSentence("ok", f"Everybody shares their released values with at least {others}.")
+        yield VerdictSentence("ok", f"Everybody shares their released quasi-identifiers with at least {others}.")
     else:
-        yield VerdictSentence(
-            "ok", f"Every {unit} is one of at least {unit_amount(smallest, unit)} with the same released values."
-        )
+        same = f"at least {unit_amount(smallest, unit)} with the same released quasi-identifiers"
+        yield VerdictSentence("ok", f"Every {unit} is one of {same}.")
 
 
 def _left_out(release: Release) -> Iterator[VerdictSentence]:
@@ -228,7 +229,8 @@ def _usefulness(release: Release) -> Iterator[VerdictSentence]:
             "caution", f"Much detail is lost: {percent(release.normalized_cost)} of what could be lost."
         )
     if release.status != "optimal" and _WIDE_GAP < release.gap < _VOID_GAP:
-        yield VerdictSentence("ok", f"A longer search could save up to {percent(release.gap)} of the loss.")
+        saved = f"A better release of this kind could save at most {percent(release.gap)} of the loss"
+        yield VerdictSentence("ok", f"{saved}; whether there is one is not known.")
 
 
 def _listed(names: list[str]) -> str:
