@@ -14,7 +14,7 @@ from discreet.report.notes import Caution, Private
 from discreet.report.small_counts import LEAST, few
 from discreet.runtime.integer_codes import add_up
 from discreet.runtime.plurals import amount, either
-from discreet.schema import Type, missing_mark_notes, near_duplicates, suggest_diversity
+from discreet.schema import Type, missing_mark_notes, near_duplicates, odd_value_notes, suggest_diversity
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -208,10 +208,11 @@ def about_values(schema: Schema, problem: Problem, counted: Counted) -> Iterator
 
 
 def missing_marks(counted: Counted) -> Iterator[str]:
-    """Yield a note for each column with texts that often mean a missing value; its counts are for the owner alone."""
+    """Yield notes on values that may mean something else, such as a missing value; counts are for the owner alone."""
     for index, (name, domain) in enumerate(counted.domains.items()):
         rows = add_up(counted.table.codes[index], counted.table.weights, domain.ancestors.shape[1])
         yield from missing_mark_notes(name, domain.values, rows[domain.codes])
+        yield from odd_value_notes(name, domain.values, rows[domain.codes])
     for name, histogram in counted.table.sensitive.items():
         values = counted.codes[name]
         code = values["code"].to_numpy()

@@ -93,6 +93,8 @@ export const texts = {
     },
     marks: (number, cells, marks, columns) => `${number} ${cells === 1 ? "cell is" : "cells are"} the text ${marks}, in ${columns}.`,
     marksText: "Other programs write that for an empty cell; here it is a value like any other.",
+    codes: (number, cells, codes, columns) => `${number} ${cells === 1 ? "cell is" : "cells are"} ${codes}, in ${columns}, far from all other values.`,
+    codesText: "Other programs write such a number for an empty cell; here it is a number like any other, and makes ranges wide.",
     marksDo: (marks) => `Read ${marks} as empty`,
   },
   derive: {
