@@ -172,6 +172,14 @@ class TestSvg:
         plain_front = FrontPicture([point(1, 1), point(2, 2)], 10)
         assert not {"not proven yet", "suggested", "missed"} & set(words(parsed(plain_front)))
 
+    def test_the_caption_of_a_knee_at_the_right_ends_within_the_plot(self) -> None:
+        points = [point(1, 10), point(900, 700, knee=True), point(1000, 900)]
+        root = parsed(FrontPicture(points, 1000), width=640)
+        caption = next(text for text in named(root, "text") if str(text.text).startswith("suggested:"))
+        ticks = [float(str(text.get("x"))) for text in named(root, "text") if re.fullmatch(r"\d+ %", str(text.text))]
+        assert caption.get("text-anchor") == "end"  # whatever the font
+        assert float(str(caption.get("x"))) < min(ticks)
+
     def test_dark(self) -> None:
         drawn = svg(front(), dark=True)
         assert DARK.paper in drawn
