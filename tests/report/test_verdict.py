@@ -25,7 +25,8 @@ def levels(verdict: Verdict, word: str) -> list[str]:
 
 def test_nothing_to_say() -> None:
     verdict = released({"q": ["a"] * 6 + ["b"] * 6, "s": list("xyz") * 4}, sensitive=["s"], privacy="k(5)").verdict
-    assert verdict.level == "caution"  # no promise looks at s
+    assert levels(verdict, "No privacy model protects the sensitive column 's'") == ["caution"]
+    assert verdict.level == "caution"
     verdict = released(
         {"q": ["a"] * 6 + ["b"] * 6, "s": list("xyz") * 4}, sensitive=["s"], privacy=["k(5)", "distinct-l(3)"]
     ).verdict
@@ -39,6 +40,7 @@ def test_a_secret_that_is_certain_is_a_danger() -> None:
     assert verdict.level == "danger"
     assert verdict.sentences[0].startswith("'s' is known for certain for 50.0 % of the people")
     assert verdict.sentences[0].endswith("Promise l+ for 's' to limit that.")
+    assert levels(verdict, "No privacy model protects") == []  # the danger says it
 
 
 def test_a_secret_that_is_almost_certain_is_a_danger_too() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from discreet.engines import index_of, layout_of
 from discreet.pipeline.sampling import about_sampling
 from discreet.report.columns import kept_rows
-from discreet.report.notes import Caution, Private
+from discreet.report.notes import UNPROTECTED, Caution, Private
 from discreet.report.small_counts import LEAST, few
 from discreet.runtime.integer_codes import add_up
 from discreet.runtime.plurals import amount, either
@@ -185,10 +185,7 @@ def about_promises(schema: Schema, problem: Problem, counted: Counted) -> Iterat
         share = float(known.max() or 0) / max(int(rows.sum()), 1)  # type: ignore[arg-type]
         ell = suggest_diversity(len(known), share)
         ask = f"choose one that does, as in distinct-l({ell}, {column})" if ell else "it has one value only"
-        yield Caution(
-            f"No privacy model protects the sensitive column '{column}', so all rows of a class may have the same "
-            f"value in it; {ask}."
-        )
+        yield Caution(f"{UNPROTECTED.format(column)}, so all rows of a class may have the same value in it; {ask}.")
 
 
 def about_values(schema: Schema, problem: Problem, counted: Counted) -> Iterator[str]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from discreet.problem.privacy import WEAKER
 from discreet.report.key_sets import unprotected
-from discreet.report.notes import Caution, handed_over
+from discreet.report.notes import UNPROTECTED, Caution, handed_over
 from discreet.report.numbers import LEAST_ROWS, percent, rounded_percent
 from discreet.report.small_counts import LeftOut
 from discreet.report.units import counted_as
@@ -102,11 +102,20 @@ def make_verdict(release: Release) -> Verdict:
         *_class_sizes(release),
         *_left_out(release),
         *_usefulness(release),
-        *(VerdictSentence("caution", str(note)) for note in handed_over(release.notes) if isinstance(note, Caution)),
+        *_cautions(release),
     ]
     if all(finding.level == "ok" for finding in findings):
         findings.append(VerdictSentence("ok", "No column that is released unchanged singles people out."))
     return Verdict(tuple(sorted(findings, key=lambda finding: _ORDER[finding.level])))
+
+
+def _cautions(release: Release) -> Iterator[VerdictSentence]:
+    """Yield the warnings, but not that a column may be inferred for certain where it was found to be."""
+    certain = [found.column for found in release.audit.certainties if found.highest >= _SURE]
+    known = tuple(UNPROTECTED.format(column) for column in certain)
+    for note in handed_over(release.notes):
+        if isinstance(note, Caution) and not note.startswith(known):
+            yield VerdictSentence("caution", str(note))
 
 
 def _promises(release: Release) -> Iterator[VerdictSentence]:
