@@ -286,6 +286,12 @@ class Reader(HTMLParser):
 class TestPage:
     STEPS = (("From k = 1 to k = 5", ["k rises"], ["age gets coarser", NASTY]),)
 
+    def test_names_of_columns_break_after_their_separators(self) -> None:
+        recoding = (RecodedAttribute("plus_children_on-board", 1, 9, 3, 3),)
+        points = [PicturePoint(2, 5, 0.5, 3, 40, recoding), PicturePoint(9, 7, 0.7, 3, 40, recoding)]
+        heads = re.findall(r'<th class="attribute"[^>]*>(.*?)</th>', page(FrontPicture(points, 10)))
+        assert heads == ["plus_<wbr>children_<wbr>on-<wbr>board"]
+
     def test_is_well_formed_and_holds_everything(self) -> None:
         picture = front(title=NASTY, subtitle=NASTY)
         picture = replace(picture, points=[replace(p, python=f"x = {NASTY}", command=NASTY) for p in picture.points])

@@ -49,6 +49,13 @@ def test_a_secret_that_is_almost_certain_is_a_danger_too() -> None:
     assert levels(verdict, "95.0 % certainty") == ["danger"]
 
 
+def test_how_much_more_a_class_tells_than_the_whole_release() -> None:
+    """Nearly everybody is well, which is no secret; that a fifth of a class is ill is more than the release says."""
+    rows = {"q": ["a"] * 90 + ["b"] * 10, "s": ["well"] * 98 + ["ill"] * 2}
+    sentence = "Where a class tells more about 's' than the whole release does, a value is at most 20.0 % certain."
+    assert levels(released(rows, sensitive=["s"]).verdict, sentence) == ["ok"]
+
+
 def test_what_nearly_everybody_has_is_no_secret() -> None:
     rows = {"q": ["a"] * 20 + ["b"] * 20, "s": ["well"] * 39 + ["ill"]}
     assert levels(released(rows, sensitive=["s"]).verdict, "No class tells more about 's'") == ["ok"]

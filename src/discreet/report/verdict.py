@@ -183,7 +183,8 @@ def _secret(found: AttributeDisclosure, who: str) -> Iterator[VerdictSentence]:
     elif found.highest >= _LIKELY:
         yield VerdictSentence("caution", f"{inferred} for some {who}{guess}.")
     elif found.highest:
-        yield VerdictSentence("ok", f"{inferred} at most.")
+        more = f"Where a class tells more about '{found.column}' than the whole release does"
+        yield VerdictSentence("ok", f"{more}, a value is at most {percent(found.highest)} certain.")
     else:
         yield VerdictSentence("ok", f"No class tells more about '{found.column}' than a guess by its frequent values.")
 

@@ -166,19 +166,12 @@ def detect(facts: ColumnFacts) -> Finding:
         return finding(Role.SENSITIVE, "possible", False, "Its name says something a person may want to keep private.")
     if any(one.kind == DATES and one.found_in == "contents" for one in seen):
         return finding(Role.QUASI_IDENTIFIER, "likely", False, "It holds dates more exact than a year.")
-    if not named and _is_constant(facts):
-        return finding(Role.INSENSITIVE, "possible", False, "It has the same value in all rows.")
     if named or quasi:
         why = "Others may know this about a person, judging by its name."
         return finding(Role.QUASI_IDENTIFIER, "possible", False, why)
     if kind is Type.TEXT and _look_like_codes(texts):
         return finding(Role.QUASI_IDENTIFIER, "possible", False, "Its values look like codes of places or of people.")
     return finding(Role.INSENSITIVE, "possible", False, "Neither its name nor its values point to a person.")
-
-
-def _is_constant(facts: ColumnFacts) -> bool:
-    """Whether a column has one value, in all rows of a table that is no small extract of a larger one."""
-    return facts.exact and facts.distinct == 1 and not facts.missing and facts.known >= _SOME_ROWS
 
 
 def numbers_people(facts: ColumnFacts) -> bool:
