@@ -50,7 +50,7 @@ function Form({ id, result }) {
 }
 
 function Found({ found }) {
-  const certain = found.learnt.filter((each) => each.certainty >= 0.9);
+  const certain = found.learnt.filter((each) => each.tells);
   return html`<div class="stats"><${Stat} label=${words.before} value=${count(found.before)} of=${words.beforeText} /><${Stat} label=${words.after} value=${count(found.after)} of=${words.afterText(found.after)} /></div>
     <${Notice} kind=${found.found || certain.length ? "bad" : found.after && found.after < FEW ? "warn" : "good"}>${found.sentences.map((each) => html`<p>${each}</p>`)}</${Notice}>
     ${found.after > 0 && html`<div class="columns two">${found.learnt.map((each) => html`<section key=${each.column}><h3>${each.column} ${each.sensitive && html`<span class="chip secret">${words.sensitive}</span>`}</h3><${Svg} markup=${found.charts[each.column]} />
