@@ -216,3 +216,18 @@ def test_python_refuses_to_replace(folder: Path) -> None:
     release.write("parts/", overwrite=False)
     with pytest.raises(dc.OutputError, match="'parts/' exists already"):
         release.write("parts/", overwrite=False)
+
+
+def test_an_indented_table_moves_left_rather_than_wrapping() -> None:
+    head = f"{'scheme':<25}local, which loses least"
+    rows = [
+        f"{'':25}{name:<12}  {lost:>11}  {'1 in 35.1':>12}  {24:>8}  optimal"
+        for name, lost in (("", "lost"), ("local", "5 %"))
+    ]
+    assert max(map(len, rows)) > 76
+    shown = wrapped("\n".join([head, *rows, "audit  passed"]), 76).split("\n")
+    assert shown[0] == head
+    assert [row.split() for row in shown[1:3]] == [row.split() for row in rows]
+    assert max(map(len, shown)) == 76
+    assert shown[1].index("optimal") == shown[2].index("optimal")
+    assert wrapped("\n".join(rows), 120).split("\n") == rows

@@ -225,3 +225,24 @@ def test_a_release_finds_people_though_it_does_not_say_whose_rows_they_are(tmp_p
         assert (found.after, found.unit_after) == (same.after, "person")
         assert found.after == 0 or found.after >= 4
         assert "patient_id" not in str(found.to_dict())
+
+
+def test_what_everybody_in_the_release_has_is_not_learnt_about_a_person():
+    rows = [{"age": n // 10, "planet": "Earth", "town": "Bonn" if n else "Celle", "ill": "flu"} for n in range(100)]
+    rows = [{**row, "job": "baker" if row["age"] == 3 else "tailor"} for row in rows]
+    found = dc.find(pl.DataFrame(rows), {"age": 3}, quasi_identifiers=["age"], sensitive="ill")
+    said = " ".join(found.sentences)
+    assert "planet" not in said  # all have it
+    assert "All of them have town = Bonn" in said  # nearly all, but not all
+    assert "All of them have job = baker" in said
+    assert "All of them have ill = flu" in said  # sensitive, so it counts that everybody has it
+    assert [each.column for each in found.certain] == ["ill", "town", "job"]
+    assert {each.column: each.usual for each in found.learnt} == {"ill": 1, "planet": 1, "town": 0.99, "job": 0.1}
+    nearly = dc.find(pl.DataFrame(rows), {"age": 0}, quasi_identifiers=["age"], sensitive="ill")
+    assert "town" not in " ".join(nearly.sentences)  # 90 % of them, and 99 % of all
+
+
+def test_a_value_most_of_the_crowd_has_stands_beside_its_share_in_the_whole_release():
+    rows = [{"age": n // 10, "ill": "flu" if n in range(10, 19) else "cold"} for n in range(100)]
+    found = dc.find(pl.DataFrame(rows), {"age": 1}, quasi_identifiers=["age"], sensitive="ill")
+    assert "90.0% of them have ill = flu; in the whole release 9.0% have it." in found.sentences

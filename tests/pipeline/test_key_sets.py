@@ -97,7 +97,8 @@ def test_a_release_says_what_is_protected_and_what_is_not(release):
     assert "Only some combinations of columns are protected: k(4, any=2), k(3, on=[age, sex])." in finding.sentence
     assert f"the smallest class has {release.audit.smallest_class} row" in finding.sentence
     assert not any(
-        each.level == "danger" and "share their released values" in each.sentence for each in release.verdict.findings
+        each.level == "danger" and "share their released quasi-identifiers" in each.sentence
+        for each in release.verdict.findings
     )
     assert "Only some combinations" in release.risk().summary()
     assert "(3 key sets; least by" in release.audit.summary()

@@ -78,6 +78,9 @@ def test_canonical_form(family, written, canonical):
     ("family", "text", "says"),
     [
         (PRIVACY, "kk(5)", "did you mean|known are"),
+        (PRIVACY, "k5", r"did you mean 'k\(5\)'\?"),
+        (PRIVACY, "distinct-l3", r"did you mean 'distinct-l\(3\)'\?"),
+        (SUPPRESSION, "budget300", r"did you mean 'budget\(300\)'\?"),
         (PRIVACY, "entropy(3)", "did you mean 'entropy-l'"),
         (COSTS, "NPC", "did you mean 'NCP'|known are"),
         (PRIVACY, "k()", "the form is k"),

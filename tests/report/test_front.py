@@ -172,6 +172,14 @@ class TestSvg:
         plain_front = FrontPicture([point(1, 1), point(2, 2)], 10)
         assert not {"not proven yet", "suggested", "missed"} & set(words(parsed(plain_front)))
 
+    def test_the_caption_of_a_knee_at_the_right_ends_within_the_plot(self) -> None:
+        points = [point(1, 10), point(900, 700, knee=True), point(1000, 900)]
+        root = parsed(FrontPicture(points, 1000), width=640)
+        caption = next(text for text in named(root, "text") if str(text.text).startswith("suggested:"))
+        ticks = [float(str(text.get("x"))) for text in named(root, "text") if re.fullmatch(r"\d+ %", str(text.text))]
+        assert caption.get("text-anchor") == "end"  # whatever the font
+        assert float(str(caption.get("x"))) < min(ticks)
+
     def test_dark(self) -> None:
         drawn = svg(front(), dark=True)
         assert DARK.paper in drawn
@@ -277,6 +285,12 @@ class Reader(HTMLParser):
 
 class TestPage:
     STEPS = (("From k = 1 to k = 5", ["k rises"], ["age gets coarser", NASTY]),)
+
+    def test_names_of_columns_break_after_their_separators(self) -> None:
+        recoding = (RecodedAttribute("plus_children_on-board", 1, 9, 3, 3),)
+        points = [PicturePoint(2, 5, 0.5, 3, 40, recoding), PicturePoint(9, 7, 0.7, 3, 40, recoding)]
+        heads = re.findall(r'<th class="attribute"[^>]*>(.*?)</th>', page(FrontPicture(points, 10)))
+        assert heads == ["plus_<wbr>children_<wbr>on-<wbr>board"]
 
     def test_is_well_formed_and_holds_everything(self) -> None:
         picture = front(title=NASTY, subtitle=NASTY)

@@ -189,6 +189,20 @@ def test_the_choice_of_a_widget_is_read_back(front: dc.Front) -> None:
     assert widget.release().audit.smallest_class >= front.points[1].k
 
 
+def test_pairs_single_out_more_rows_than_either_column() -> None:
+    rows = range(300)
+    table = pl.DataFrame(
+        {
+            "age": [row // 10 for row in rows],
+            "zip": [row % 100 for row in rows],
+            "sex": ["fm"[row // 299] for row in rows],
+        }
+    )
+    pairs = dict(dc.look(table).pairs)
+    assert pairs[("age", "zip")] == 300
+    assert set(pairs) == {("age", "zip")}  # one row has a sex of its own, whatever else is known
+
+
 def test_widgets_without_the_extra(front: dc.Front, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "anywidget", None)
     monkeypatch.setattr("discreet.pipeline.front.find_spec", lambda name: None)

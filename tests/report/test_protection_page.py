@@ -44,7 +44,7 @@ def test_the_page_says_all_that_is_signed(tmp_path: Path) -> None:
         "k(3): Every person is one of at least 3",
         "| made coarser | age, city |",
         "| released as they are | note |",
-        "| singling out | people who share their released values, at least |",
+        "| singling out | people who share their released quasi-identifiers, at least |",
         "| linkability | chance to link a row to a person, at most | 1 in",
         "| inference | certainty about ill, at most |",
         "## What this does not protect against",
@@ -61,7 +61,7 @@ def test_the_page_does_not_say_what_a_longer_search_could_save(tmp_path: Path) -
     """How wide the gap is depends on everybody, also on people who were left out."""
     release = release_of(people_with([(90 + i, "c", "rare") for i in range(6)]), scheme="full-domain")
     stopped = dataclasses.replace(release, status="feasible", lower_bound=release.cost / 2, gap=0.5)
-    saved = "A longer search could save up to 50.0 % of the loss."
+    saved = "A better release of this kind could save at most 50.0 % of the loss; whether there is one is not known."
     assert saved in stopped.verdict.sentences
     pages = [text_of(stopped, tmp_path / f"{internal}.md", internal=internal) for internal in (False, True)]
     assert [saved in page for page in pages] == [False, True]

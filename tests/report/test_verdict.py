@@ -25,7 +25,8 @@ def levels(verdict: Verdict, word: str) -> list[str]:
 
 def test_nothing_to_say() -> None:
     verdict = released({"q": ["a"] * 6 + ["b"] * 6, "s": list("xyz") * 4}, sensitive=["s"], privacy="k(5)").verdict
-    assert verdict.level == "caution"  # no promise looks at s
+    assert levels(verdict, "No privacy model protects the sensitive column 's'") == ["caution"]
+    assert verdict.level == "caution"
     verdict = released(
         {"q": ["a"] * 6 + ["b"] * 6, "s": list("xyz") * 4}, sensitive=["s"], privacy=["k(5)", "distinct-l(3)"]
     ).verdict
@@ -38,12 +39,21 @@ def test_a_secret_that_is_certain_is_a_danger() -> None:
     verdict = released(rows, sensitive=["s"]).verdict
     assert verdict.level == "danger"
     assert verdict.sentences[0].startswith("'s' is known for certain for 50.0 % of the people")
+    assert verdict.sentences[0].endswith("Promise l+ for 's' to limit that.")
+    assert levels(verdict, "No privacy model protects") == []  # the danger says it
 
 
 def test_a_secret_that_is_almost_certain_is_a_danger_too() -> None:
     rows = {"q": ["a"] * 20 + ["b"] * 20, "s": ["hiv"] * 19 + ["flu"] + list("vwxyz") * 4}
     verdict = released(rows, sensitive=["s"]).verdict
     assert levels(verdict, "95.0 % certainty") == ["danger"]
+
+
+def test_how_much_more_a_class_tells_than_the_whole_release() -> None:
+    """Nearly everybody is well, which is no secret; that a fifth of a class is ill is more than the release says."""
+    rows = {"q": ["a"] * 90 + ["b"] * 10, "s": ["well"] * 98 + ["ill"] * 2}
+    sentence = "Where a class tells more about 's' than the whole release does, a value is at most 20.0 % certain."
+    assert levels(released(rows, sensitive=["s"]).verdict, sentence) == ["ok"]
 
 
 def test_what_nearly_everybody_has_is_no_secret() -> None:
@@ -69,6 +79,9 @@ def test_columns_that_single_people_out_together() -> None:
     verdict = released(rows, keep=["t", "u"], sensitive=["s"], privacy=["k(5)", "distinct-l(3)"]).verdict
     together = "The columns released unchanged, together with the generalized ones, single out 100 % of the rows"
     assert levels(verdict, together) == ["caution"]
+    assert levels(verdict, "Name those that others may know as identifiers or quasi-identifiers.") == ["caution"]
+    # t and u are released too, and differ within a class
+    assert levels(verdict, "Everybody shares their released quasi-identifiers with at least 199 others.") == ["ok"]
     verdict = released(rows, identifiers=["u"], keep=["t"], sensitive=["s"], privacy=["k(5)", "distinct-l(3)"]).verdict
     assert verdict.level == "ok"
 
@@ -77,7 +90,9 @@ def test_columns_that_single_people_out_together() -> None:
 def test_small_classes(k: int, level: str) -> None:
     verdict = released({"q": ["a"] * k + ["b"] * 9}, privacy=f"k({k})").verdict
     assert verdict.level == level
-    assert levels(verdict, "released values") == [level]
+    assert levels(verdict, "released quasi-identifiers") == [level]
+    if level == "danger":
+        assert levels(verdict, "Promise k(5) or more.") == [level]
 
 
 def test_a_column_that_singles_people_out() -> None:
@@ -87,6 +102,7 @@ def test_a_column_that_singles_people_out() -> None:
     assert levels(
         verdict, "Column 'pin' is released unchanged and has a value of its own in 100 % of the rows that"
     ) == ["danger"]
+    assert levels(verdict, "Name it as an identifier or a quasi-identifier.") == ["danger"]
 
 
 def test_little_left() -> None:

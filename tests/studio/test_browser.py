@@ -82,6 +82,7 @@ def test_the_whole_path(visit: Visit, tmp_path: Path) -> None:
     # Risk and utility are measured by themselves.
     page.get_by_role("navigation", name="Previous and next step").get_by_role("link", name="Risk & utility").click()
     page.get_by_role("img", name="The share of the people in classes of each size, before and after").wait_for()
+    page.locator("main [data-verdict]").wait_for()
     page.get_by_role("heading", name="What was kept").wait_for()
 
     # Find somebody: what a neighbour knows, who matches before and after, and a value that nobody has.

@@ -68,6 +68,20 @@ def test_options_afterwards_can_be_undone(visitor: Any) -> None:
     assert columns(visitor.post(f"{path}/redo").json())["town"]["missing"] == 20
 
 
+def test_numbers_that_look_like_missing_value_codes(visitor: Any) -> None:
+    ages = [*(str(20 + row % 40) for row in range(60)), "-999", "-999"]
+    sizes = [*(str(row % 9) for row in range(61)), "tiny"]
+    rows = "\n".join(f"{age},{size}" for age, size in zip(ages, sizes, strict=True))
+    project = upload(visitor, "people.csv", f"age,size\n{rows}\n".encode()).json()
+    found = columns(project)
+    assert (found["age"]["codes"], found["size"]["codes"]) == ({"-999": 2}, {})
+    assert found["size"]["why"].endswith(
+        "1 of the 10 different values of column 'size' is not a number: 1 like a (a is any word)."
+    )
+    now = columns(visitor.patch(f"/projects/{project['id']}", {"reading": {"na": ["-999"]}}).json())
+    assert (now["age"]["missing"], now["age"]["codes"]) == (2, {})
+
+
 @pytest.mark.parametrize(
     ("reading", "message"),
     [

@@ -7,6 +7,7 @@ import re
 import shutil
 import sys
 import textwrap
+from itertools import groupby
 
 import click
 
@@ -16,6 +17,8 @@ _LEAST, _MOST = 40, 120
 """The narrowest and the widest text, in columns."""
 _INDENT = re.compile(r"(?:\S+(?: \S+)* {2,}|(?:discreet|note|warning): )?\s*")
 """What a line begins with and further lines of it are indented by: a label in a column, or spaces."""
+_TABLE = re.compile(r" {3,}\S.* {2,}\S")
+"""An indented row of several cells."""
 _LEVELS = {"ok": "green", "caution": "yellow", "danger": "red"}
 _MARKS = (
     (re.compile(r"(?m)^(warning|note|discreet):(?= )"), {"warning": "yellow", "note": "cyan", "discreet": "red"}),
@@ -57,7 +60,16 @@ def wrapped(text: str, columns: int) -> str:
                     was promised is kept
     """
     width = min(max(columns, _LEAST), _MOST)
-    return "\n".join(_wrapped_line(line, width) for line in text.split("\n"))
+    blocks = groupby(text.split("\n"), key=lambda line: _TABLE.match(line) is not None)
+    lines = (line for table, block in blocks for line in (_moved_left([*block], width) if table else block))
+    return "\n".join(_wrapped_line(line, width) for line in lines)
+
+
+def _moved_left(rows: list[str], width: int) -> list[str]:
+    """Return the rows of an indented table, with less indentation if they are too long."""
+    indent = min(len(row) - len(row.lstrip()) for row in rows)
+    shift = min(max(map(len, rows)) - width, indent - 2)
+    return [row[shift:] for row in rows] if shift > 0 else rows
 
 
 def _wrapped_line(line: str, width: int) -> str:

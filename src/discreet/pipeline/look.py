@@ -16,7 +16,7 @@ import polars as pl
 from discreet.engines import open_source
 from discreet.runtime.notebook_html import card, figures, findings, folded, note_list, table
 from discreet.runtime.plurals import amount, listed
-from discreet.schema import Role, count_missing_marks, detect_all, missing_mark_notes
+from discreet.schema import Role, count_missing_marks, detect_all, missing_mark_notes, odd_value_notes, odd_values
 
 if TYPE_CHECKING:
     from discreet.engines import Source
@@ -215,7 +215,7 @@ def look(data: Any) -> Look:
     )
     rows = max((facts.rows for facts in profile.facts.values()), default=0)
     likely = [column.name for column in columns if column.suggested_role == str(Role.QUASI_IDENTIFIER)]
-    notes = tuple(_missing_marks(source, profile.facts))
+    notes = (*_missing_marks(source, profile.facts), *_odd_values(source, profile.facts))
     if not likely:
         return Look(rows, columns, None, None, None, notes=notes)
     counted = source.count(likely)
@@ -232,17 +232,32 @@ def _missing_marks(source: Source, facts: Mapping[str, ColumnFacts]) -> Iterator
             yield from missing_mark_notes(name, counted.to_series(0), counted.to_series(1).cast(pl.Int64))
 
 
+def _odd_values(source: Source, facts: Mapping[str, ColumnFacts]) -> Iterator[str]:
+    """Yield a note for each column with values that do not fit the others; they are looked for in its sample."""
+    for name, column in facts.items():
+        if next(odd_values(name, column.sample, [2] * len(column.sample)), None):
+            counted = source.count([name])
+            yield from odd_value_notes(name, counted.to_series(0), counted.to_series(1).cast(pl.Int64))
+
+
 def _pairs(counted: pl.DataFrame, names: Sequence[str]) -> Iterator[tuple[tuple[str, str], int]]:
-    """Yield the pairs of columns that single out most rows, given the rows of each combination of all columns."""
+    """Yield the pairs of columns that single out most rows, given the rows of each combination of all columns.
+
+    Pairs that single out no more rows than one of their columns by itself are left out.
+    """
     if not 2 < len(names) <= _MOST_IN_PAIRS:
         return
     number = counted.columns[-1]
-    alone = {}
-    for pair in combinations(names, 2):
-        sizes = counted.group_by([counted[name] for name in pair]).agg(pl.col(number).sum())[number]
-        alone[pair] = int((sizes == 1).sum())
+
+    def unique(*columns: str) -> int:
+        sizes = counted.group_by([counted[name] for name in columns]).agg(pl.col(number).sum())[number]
+        return int((sizes == 1).sum())
+
+    single = {name: unique(name) for name in names}
+    pairs = {pair: unique(*pair) for pair in combinations(names, 2)}
+    alone = {pair: rows for pair, rows in pairs.items() if rows > max(single[name] for name in pair)}
     best = sorted(alone.items(), key=lambda item: -item[1])[:_SHOWN_PAIRS]
-    yield from ((pair, unique) for pair, unique in best if unique)
+    yield from best
 
 
 def _column(facts: ColumnFacts, found: Finding, leak: Leak | None) -> ColumnLook:

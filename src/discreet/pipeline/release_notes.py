@@ -10,11 +10,11 @@ import numpy as np
 from discreet.engines import index_of, layout_of
 from discreet.pipeline.sampling import about_sampling
 from discreet.report.columns import kept_rows
-from discreet.report.notes import Caution, Private
+from discreet.report.notes import UNPROTECTED, Caution, Private
 from discreet.report.small_counts import LEAST, few
 from discreet.runtime.integer_codes import add_up
 from discreet.runtime.plurals import amount, either
-from discreet.schema import Type, missing_mark_notes, near_duplicates, suggest_diversity
+from discreet.schema import Type, missing_mark_notes, near_duplicates, odd_value_notes, suggest_diversity
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -185,10 +185,7 @@ def about_promises(schema: Schema, problem: Problem, counted: Counted) -> Iterat
         share = float(known.max() or 0) / max(int(rows.sum()), 1)  # type: ignore[arg-type]
         ell = suggest_diversity(len(known), share)
         ask = f"choose one that does, as in distinct-l({ell}, {column})" if ell else "it has one value only"
-        yield Caution(
-            f"No privacy model protects the sensitive column '{column}', so all rows of a class may have the same "
-            f"value in it; {ask}."
-        )
+        yield Caution(f"{UNPROTECTED.format(column)}, so all rows of a class may have the same value in it; {ask}.")
 
 
 def about_values(schema: Schema, problem: Problem, counted: Counted) -> Iterator[str]:
@@ -208,10 +205,11 @@ def about_values(schema: Schema, problem: Problem, counted: Counted) -> Iterator
 
 
 def missing_marks(counted: Counted) -> Iterator[str]:
-    """Yield a note for each column with texts that often mean a missing value; its counts are for the owner alone."""
+    """Yield notes on values that may mean something else, such as a missing value; counts are for the owner alone."""
     for index, (name, domain) in enumerate(counted.domains.items()):
         rows = add_up(counted.table.codes[index], counted.table.weights, domain.ancestors.shape[1])
         yield from missing_mark_notes(name, domain.values, rows[domain.codes])
+        yield from odd_value_notes(name, domain.values, rows[domain.codes])
     for name, histogram in counted.table.sensitive.items():
         values = counted.codes[name]
         code = values["code"].to_numpy()

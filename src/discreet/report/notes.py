@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = ["Caution", "Private", "PrivateCaution", "cautions_first", "handed_over"]
+__all__ = ["UNPROTECTED", "Caution", "Private", "PrivateCaution", "cautions_first", "handed_over"]
+
+UNPROTECTED = "No privacy model protects the sensitive column '{}'"
+"""How the note on a sensitive column without a promise begins."""
 
 
 class Caution(str):

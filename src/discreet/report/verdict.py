@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from discreet.problem.privacy import WEAKER
 from discreet.report.key_sets import unprotected
-from discreet.report.notes import Caution, handed_over
+from discreet.report.notes import UNPROTECTED, Caution, handed_over
 from discreet.report.numbers import LEAST_ROWS, percent, rounded_percent
 from discreet.report.small_counts import LeftOut
 from discreet.report.units import counted_as
@@ -108,11 +108,20 @@ def make_verdict(release: Release) -> Verdict:
         *_class_sizes(release),
         *_left_out(release),
         *_usefulness(release),
-        *(VerdictSentence("caution", str(note)) for note in handed_over(release.notes) if isinstance(note, Caution)),
+        *_cautions(release),
     ]
     if all(finding.level == "ok" for finding in findings):
         findings.append(VerdictSentence("ok", "No column that is released unchanged singles people out."))
     return Verdict(tuple(sorted(findings, key=lambda finding: _ORDER[finding.level])))
+
+
+def _cautions(release: Release) -> Iterator[VerdictSentence]:
+    """Yield the warnings, but not that a column may be inferred for certain where it was found to be."""
+    certain = [found.column for found in release.audit.certainties if found.highest >= _SURE]
+    known = tuple(UNPROTECTED.format(column) for column in certain)
+    for note in handed_over(release.notes):
+        if isinstance(note, Caution) and not note.startswith(known):
+            yield VerdictSentence("caution", str(note))
 
 
 def _promises(release: Release) -> Iterator[VerdictSentence]:
@@ -132,7 +141,8 @@ def _kept_columns(release: Release) -> Iterator[VerdictSentence]:
             yield VerdictSentence(
                 "danger",
                 f"Column '{column.name}' is {how} and has a value of its own in "
-                f"{_part(unique, release.audit.rows, ' that have one')}: whoever knows it finds the person.",
+                f"{_part(unique, release.audit.rows, ' that have one')}: whoever knows it finds the person. "
+                "Name it as an identifier or a quasi-identifier.",
             )
         elif column.stops:
             why = column.reasons[0] if column.reasons else "it could identify people"
@@ -142,7 +152,8 @@ def _kept_columns(release: Release) -> Iterator[VerdictSentence]:
         yield VerdictSentence(
             "caution",
             f"The columns released unchanged, together with the generalized ones, single out "
-            f"{_part(together, release.audit.rows)}: whoever knows enough of them finds the person.",
+            f"{_part(together, release.audit.rows)}: whoever knows enough of them finds the person. "
+            "Name those that others may know as identifiers or quasi-identifiers.",
         )
 
 
@@ -169,15 +180,17 @@ def _secret(found: AttributeDisclosure, who: str) -> Iterator[VerdictSentence]:
     guess = f"; in the whole release {_share(found.usual)} have that value"
     inferred = f"'{found.column}' can be inferred with {percent(found.highest)} certainty"
     if found.highest >= _SURE:
+        remedy = f"Promise l+ for '{found.column}' to limit that."
         if found.certain:
             text = f"'{found.column}' is known for certain for {_share(found.certain)} of the {who}"
         else:
             text = f"{inferred} for some {who}"
-        yield VerdictSentence("danger", f"{text}{guess}.")
+        yield VerdictSentence("danger", f"{text}{guess}. {remedy}")
     elif found.highest >= _LIKELY:
         yield VerdictSentence("caution", f"{inferred} for some {who}{guess}.")
     elif found.highest:
-        yield VerdictSentence("ok", f"{inferred} at most.")
+        more = f"Where a class tells more about '{found.column}' than the whole release does"
+        yield VerdictSentence("ok", f"{more}, a value is at most {percent(found.highest)} certain.")
     else:
         yield VerdictSentence("ok", f"No class tells more about '{found.column}' than a guess by its frequent values.")
 
@@ -196,21 +209,19 @@ def _class_sizes(release: Release) -> Iterator[VerdictSentence]:
         yield VerdictSentence("caution", by_key_sets)
     elif smallest < _SMALLER:
         alone = (
-            "Some rows have released values that no other row has: whoever knows these columns finds the person."
+            "Some rows have released quasi-identifiers that no other row has: whoever knows them finds the person."
             if release.audit.people is None
-            else f"Some {who} have released values that nobody else has: whoever knows these columns finds them."
+            else f"Some {who} have released quasi-identifiers that nobody else has: these can be found."
         )
-        yield VerdictSentence(
-            "danger", alone if smallest == 1 else f"Some {who} share their released values with {others} only."
-        )
+        few = f"Some {who} share their released quasi-identifiers with {others} only."
+        yield VerdictSentence("danger", f"{alone if smallest == 1 else few} Promise k({_SMALL}) or more.")
     elif smallest < _SMALL:
-        yield VerdictSentence("caution", f"Some {who} share their released values with {others} only.")
+        yield VerdictSentence("caution", f"Some {who} share their released quasi-identifiers with {others} only.")
     elif release.audit.people is None:
-        yield VerdictSentence("ok", f"Everybody shares their released values with at least {others}.")
+        yield VerdictSentence("ok", f"Everybody shares their released quasi-identifiers with at least {others}.")
     else:
-        yield VerdictSentence(
-            "ok", f"Every {unit} is one of at least {unit_amount(smallest, unit)} with the same released values."
-        )
+        same = f"at least {unit_amount(smallest, unit)} with the same released quasi-identifiers"
+        yield VerdictSentence("ok", f"Every {unit} is one of {same}.")
 
 
 def _left_out(release: Release) -> Iterator[VerdictSentence]:
@@ -234,8 +245,8 @@ def _usefulness(release: Release) -> Iterator[VerdictSentence]:
             "caution", f"Much detail is lost: {percent(release.normalized_cost)} of what could be lost.", of_cost=True
         )
     if release.status != "optimal" and _WIDE_GAP < release.gap < _VOID_GAP:
-        saved = f"A longer search could save up to {percent(release.gap)} of the loss."
-        yield VerdictSentence("ok", saved, of_cost=True)
+        saved = f"A better release of this kind could save at most {percent(release.gap)} of the loss"
+        yield VerdictSentence("ok", f"{saved}; whether there is one is not known.", of_cost=True)
 
 
 def _listed(names: list[str]) -> str:

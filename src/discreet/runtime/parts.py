@@ -272,6 +272,9 @@ class Family(Generic[P]):
         ("did you mean 'budget'?", 'did you mean budget(0.05) (some people may be left out)?')
         """
         members = self.members()
+        unbracketed = re.fullmatch(r"(.*[^\W\d])-?(\d+)", name)
+        if unbracketed and self.find(unbracketed[1]) is not None:
+            return f"did you mean '{unbracketed[1]}({unbracketed[2]})'?"
         sought = [part for part in members.values() if name.lower() in part.sought_as]
         if sought:
             return f"did you mean {' or '.join(map(_example, sought))}?"

@@ -28,6 +28,7 @@ from discreet.schema.identifying import (
     suggest_diversity,
 )
 from discreet.schema.missing_marks import MISSING_MARKS, count_missing_marks, missing_mark_notes
+from discreet.schema.odd_values import count_far_codes, odd_value_notes, odd_values, text_among_numbers
 
 __all__ = [
     "BUILDERS",
@@ -53,6 +54,7 @@ __all__ = [
     "blocks_of_runs",
     "blocks_of_text",
     "builder_name",
+    "count_far_codes",
     "count_missing_marks",
     "detect",
     "detect_all",
@@ -67,6 +69,8 @@ __all__ = [
     "node_names",
     "numbers_of",
     "numbers_people",
+    "odd_value_notes",
+    "odd_values",
     "parse_block",
     "parse_dates",
     "parts_of",
@@ -75,6 +79,7 @@ __all__ = [
     "set_text",
     "sightings",
     "suggest_diversity",
+    "text_among_numbers",
     "text_of",
     "value_text",
 ]

@@ -22,11 +22,13 @@ from discreet.schema import (
     Finding,
     Role,
     Type,
+    count_far_codes,
     count_missing_marks,
     detect,
     find_leaks,
     infer_type,
     numbers_of,
+    text_among_numbers,
     text_of,
 )
 
@@ -132,6 +134,7 @@ class Table:
         role, reasons = finding.role, finding.reasons
         if leaks is not None:
             role, reasons = Role.IDENTIFIER, (f"It contains values of the identifier '{leaks}'.", *reasons)
+        text = text_among_numbers(finding.column, counts.values)
         direct = leaks is not None or any(seen.direct for seen in finding.kinds)
         stops = finding.stops or leaks is not None
         return {
@@ -140,9 +143,10 @@ class Table:
             "distinct": int(counts.present.sum()),
             "missing": int(counts.rows[~counts.present].sum()),
             "marks": count_missing_marks(counts.values, counts.rows),
+            "codes": count_far_codes(counts.values, counts.rows),
             "unique": finding.unique,
             "suggested": str(role),
-            "why": " ".join(reasons),
+            "why": " ".join((*reasons, *([] if text is None else [f"{text}."]))),
             "warning": " ".join(reasons) if stops or direct or finding.kinds else None,
             "direct": direct,
             "stops": stops,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -105,7 +106,9 @@ def find(
         mark = hiding.mark(own, column, unknown) if secret else UNKNOWN
         both = None if first is None or column not in first.columns else whose.read(first, names, [column])
         read = SensitiveColumn(column, unknown=mark)
-        found.append(LearntColumn(column, secret, crowds.values(read, both, own)))
+        told = LearntColumn(column, secret, crowds.values(read, both, own))
+        surest = told.surest()
+        found.append(told if surest is None else replace(told, usual=crowds.usual(read, own, surest.value)))
     notes = []
     if len(unchanged) > _MOST_UNCHANGED:
         notes.append(f"{len(unchanged) - _MOST_UNCHANGED} further columns are released unchanged and not shown here.")
@@ -209,6 +212,10 @@ class _Crowds:
     def after(self, classes: CountedClasses) -> Mask:
         """Return which classes of the release match."""
         return _matching_classes(self._after, classes)
+
+    def usual(self, column: SensitiveColumn, after: CountedClasses, value: str | None) -> float:
+        """Return the share of a value in the whole release."""
+        return _shares(column, after, np.ones_like(self.after(after))).get(value, 0.0)
 
     def values(
         self, column: SensitiveColumn, before: CountedClasses | None, after: CountedClasses

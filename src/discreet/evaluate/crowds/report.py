@@ -17,6 +17,8 @@ _SHOWN = 5
 """Values of a column that a summary lists."""
 _CERTAIN = 0.9
 """A value that this share of a crowd has is as good as known."""
+_MORE = 0.1
+"""A crowd tells more than the whole release if this much more of it has a value."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,8 @@ class LearntColumn:
     """Whether it is a sensitive column; others are those released unchanged."""
     values: tuple[LearntValue, ...]
     """The values in the crowd, the most frequent in the release first."""
+    usual: float = 0.0
+    """The share, in the whole release, of the value that most of the crowd has."""
 
     def surest(self, side: Side = "after") -> LearntValue | None:
         """Return the known value that most of the crowd has; None if there is none."""
@@ -51,6 +55,16 @@ class LearntColumn:
         """The largest share of a value in the crowd of the release: how sure of it somebody can be."""
         surest = self.surest()
         return 0.0 if surest is None or surest.after is None else surest.after
+
+    @property
+    def tells(self) -> bool:
+        """Whether the crowd tells a value nearly for certain, and more than the whole release does.
+
+        Of a column released unchanged, what everybody has says nothing about a person. That a sensitive value is known
+        is told in any case.
+        """
+        gained = self.usual < 1 if self.certainty == 1 else self.certainty - self.usual >= _MORE
+        return self.certainty >= _CERTAIN and (self.sensitive or gained)
 
 
 @dataclass(frozen=True, repr=False)
@@ -83,8 +97,11 @@ class FoundPerson:
 
     @property
     def certain(self) -> tuple[LearntColumn, ...]:
-        """The columns whose value is as good as known in the release: 90 % of the crowd or more have it."""
-        return tuple(each for each in self.learnt if each.certainty >= _CERTAIN)
+        """The columns whose value is as good as known in the release: 90 % of the crowd or more have it.
+
+        Columns released unchanged are left out if the whole release tells as much.
+        """
+        return tuple(each for each in self.learnt if each.tells)
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -112,12 +129,13 @@ class FoundPerson:
         lines = []
         for each in self.learnt:
             surest = each.surest()
-            if surest is None or surest.after is None:
+            if surest is None or surest.after is None or not each.tells:
                 continue
             if surest.after == 1:
                 lines.append(f"All of them have {each.column} = {surest.value}: that is learnt for certain.")
-            elif surest.after >= _CERTAIN:
-                lines.append(f"{surest.after:.1%} of them have {each.column} = {surest.value}.")
+            else:
+                usual = f"in the whole release {each.usual:.1%} have it"
+                lines.append(f"{surest.after:.1%} of them have {each.column} = {surest.value}; {usual}.")
         return lines
 
     def to_dict(self) -> dict[str, Any]:
@@ -131,7 +149,7 @@ class FoundPerson:
             "unit_after": self.unit_after,
             "found": self.found,
             "sentences": list(self.sentences),
-            "learnt": [asdict(each) | {"certainty": each.certainty} for each in self.learnt],
+            "learnt": [asdict(each) | {"certainty": each.certainty, "tells": each.tells} for each in self.learnt],
             "notes": list(self.notes),
         }
 

@@ -300,12 +300,15 @@ class _FrontDrawing:
             if point.knee:
                 x, y = self.position(point.value, point.loss)
                 words = f"suggested: {self.picture.reached(point)}, loss {percent(point.normalized_loss)}"
-                start = max(min(x + 16, self.width - self.right - 7.2 * len(words) - 6), self.left + 6)
+                end, long = self.width - self.right - 6, 8.8 * len(words)  # as in a wide font, so that it fits in any
+                start = max(min(x + 16, end - long), self.left + 6)
+                anchor = "end" if start == end - long else "start"
                 line = next((y for x, y in self._steps(None) if x >= start), y)
                 below = min(max(y + 34, line + 24), self.bottom - 8)
                 lead = f"M{x + 6:.1f} {y + 6:.1f}L{x + 13:.1f} {below - 13:.1f}"
                 yield f'<path d="{lead}" stroke="{self.colours.knee}" fill="none"/>'
-                yield text_at(start, below, words, self.colours.knee, bold=True, size=13, halo=self.colours.paper)
+                at, halo = end if anchor == "end" else start, self.colours.paper
+                yield text_at(at, below, words, self.colours.knee, anchor=anchor, bold=True, size=13, halo=halo)
 
 
 def _scale_words(scale: Scale) -> str:

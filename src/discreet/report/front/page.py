@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from html import escape
 
@@ -114,12 +115,17 @@ def _table(picture: FrontPicture) -> Iterator[str]:
     yield f'<p class="hint">For each attribute, {levels}; the deeper the colour, the less is left of it.</p>'
     figures = [picture.axis_name, picture.second_name, f"{picture.cost} loss", "share", "suppressed", "classes"]
     heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in figures if name)
-    heads += "".join(f'<th class="attribute" scope="col">{escape(name)}</th>' for name in names)
+    heads += "".join(f'<th class="attribute" scope="col">{_breakable(name)}</th>' for name in names)
     yield '<div class="scroll" tabindex="0" role="region" aria-labelledby="choices">'
     yield f"<table><thead><tr>{heads}</tr></thead><tbody>"
     for point in points:
         yield _row(point)
     yield "</tbody></table></div>"
+
+
+def _breakable(name: str) -> str:
+    """Return a name as HTML that breaks after its separators rather than within a word."""
+    return re.sub(r"([_.-])(?=.)", r"\1<wbr>", escape(name))
 
 
 def _row(point: PicturePoint) -> str:

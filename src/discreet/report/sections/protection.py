@@ -174,7 +174,7 @@ def _singling_out(release: Release) -> Iterator[list[str]]:
     audit, before = release.audit, release.released_before
     yield [
         "singling out",
-        f"{counted_as(release)} who share their released values, at least",
+        f"{counted_as(release)} who share their released quasi-identifiers, at least",
         f"{audit.smallest_class:,}",
     ]
     alone = few(audit.sizes.unique, release.least)

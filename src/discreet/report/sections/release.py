@@ -333,8 +333,9 @@ def _proof(release: Release) -> Iterator[Block]:
         yield Text("The search ended before it was complete, so a release that costs less may exist.")
     else:
         yield Text(
-            f"The search ended before it was complete.{cost} No release that keeps the promises costs less than "
-            f"{number_text(release.lower_bound)}: at most {percent(release.gap)} of the cost could be saved."
+            f"The search ended before it was complete.{cost} No release that keeps the promises, with the same scheme "
+            f"and suppression, costs less than {number_text(release.lower_bound)}: "
+            f"at most {percent(release.gap)} of the cost could be saved."
         )
     if left_out.total:
         yield Text(

@@ -16,6 +16,9 @@ export function Button({ icon, end, children, kind = "", label, ...rest }) {
   </button>`;
 }
 
+/** A name that may break after its separators rather than within a word. */
+export const Name = ({ of: text }) => String(text).split(/(?<=[_.\-/])/).map((part, place) => (place ? [html`<wbr />`, part] : part));
+
 export function Notice({ kind = "", icon, children, role }) {
   const drawn = icon || { good: "check", warn: "warn", bad: "stop" }[kind] || "info";
   return html`<div class=${`notice ${kind}`} role=${role}><${Icon} name=${drawn} /><div>${children}</div></div>`;

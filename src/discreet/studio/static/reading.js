@@ -81,15 +81,19 @@ export function readingText(facts) {
   return found.join("; ");
 }
 
-/** Texts such as NA that were read as values, and a way to read them as empty cells. */
+/** Texts such as NA, and numbers such as -999, that were read as values, and a way to read them as empty cells. */
 export function Marks() {
+  return html`<${Marked} of="marks" said=${words.marks} why=${words.marksText} /><${Marked} of="codes" said=${words.codes} why=${words.codesText} />`;
+}
+
+function Marked({ of: kind, said, why }) {
   const { project, patch } = useApp();
-  const marked = project.columns.filter((column) => Object.keys(column.marks).length);
+  const marked = project.columns.filter((column) => Object.keys(column[kind]).length);
   if (!marked.length) return null;
-  const marks = [...new Set(marked.flatMap((column) => Object.keys(column.marks)))];
-  const cells = marked.flatMap((column) => Object.values(column.marks)).reduce((sum, number) => sum + number, 0);
+  const marks = [...new Set(marked.flatMap((column) => Object.keys(column[kind])))];
+  const cells = marked.flatMap((column) => Object.values(column[kind])).reduce((sum, number) => sum + number, 0);
   const facts = project.reading;
   const read = () => patch({ reading: given({ ...facts, na: [...new Set([...facts.na, ...marks])] }) });
-  return html`<${Notice} role="status"><p><b>${words.marks(count(cells), cells, list(marks), list(marked.map((column) => column.name)))}</b> ${words.marksText}</p>
+  return html`<${Notice} role="status"><p><b>${said(count(cells), cells, list(marks), list(marked.map((column) => column.name)))}</b> ${why}</p>
     <p class="row"><${Button} kind="compact" onClick=${read}>${words.marksDo(list(marks))}</${Button}></p></${Notice}>`;
 }

@@ -2,7 +2,7 @@
 import { html, useRef, useState } from "../vendor/preact.js";
 import { at } from "../api.js";
 import { useApp, useLoaded } from "../context.js";
-import { Button, Card, Dialog, Meter, Notice, Pager, Segments, Stat, Switch, useName, Waiting } from "../parts.js";
+import { Button, Card, Dialog, Meter, Name, Notice, Pager, Segments, Stat, Switch, Waiting, useName } from "../parts.js";
 import { Chart } from "../charts.js";
 import { Derive, deriveText } from "../derive.js";
 import { Marks, ReadAgain, readingText } from "../reading.js";
@@ -107,7 +107,7 @@ function Column({ column, options, rows, types, picked, onPick, onRole, onType, 
   const kinds = list.includes(column.type) ? list : [column.type, ...list];
   return html`<li class=${`variable ${column.role} ${picked ? "picked" : ""}`} data-column=${column.name}>
     ${picked !== null && html`<input type="checkbox" class="pick" checked=${picked} aria-label=${texts.data.pick(column.name)} onClick=${(event) => onPick(column.name, event)} />`}
-    <button type="button" class="what" onClick=${onOpen} aria-label=${texts.data.open(column.name)} aria-describedby=${`facts-${encodeURIComponent(column.name)}`}><b>${column.name}</b><span class="quiet small" id=${`facts-${encodeURIComponent(column.name)}`} aria-hidden="true">${texts.data.facts(count(column.distinct), column.missing ? share(column.missing / rows) : null)}</span></button>
+    <button type="button" class="what" onClick=${onOpen} aria-label=${texts.data.open(column.name)} aria-describedby=${`facts-${encodeURIComponent(column.name)}`}><b><${Name} of=${column.name} /></b><span class="quiet small" id=${`facts-${encodeURIComponent(column.name)}`} aria-hidden="true">${texts.data.facts(count(column.distinct), column.missing ? share(column.missing / rows) : null)}</span></button>
     <label class="type"><span class="unseen">${texts.data.typeOf(column.name)}</span><select class="compact" value=${column.type} onChange=${(event) => onType(event.target.value)}>${kinds.map((type) => html`<option value=${type}>${texts.types[type] || type}</option>`)}</select></label>
     <div class="uniqueness" title=${texts.data.uniqueText}><${Meter} value=${column.unique} kind=${column.unique > 0.5 ? "bound" : "after"} label=${texts.data.unique(share(column.unique))} /><span class="small quiet figures">${texts.data.unique(share(column.unique))}</span></div>
     <${Segments} label=${texts.data.roleOf(column.name)} options=${options} value=${column.role === "household" ? "person" : column.role} onChange=${onRole} />

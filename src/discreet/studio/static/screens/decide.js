@@ -1,7 +1,7 @@
 // Columns that could identify people and would be released unchanged.
 import { html, useState } from "../vendor/preact.js";
 import { startJob, useApp } from "../context.js";
-import { Button, Notice } from "../parts.js";
+import { Button, Name, Notice } from "../parts.js";
 import { share } from "../format.js";
 import { list, texts } from "../texts.js";
 
@@ -13,7 +13,7 @@ export function Decide({ columns, onDone }) {
   const known = columns.map((name) => project.columns.find((column) => column.name === name)).filter(Boolean);
   const decide = () => patch({ keep: Object.fromEntries(columns.map((name) => [name, true])) }).then(onDone, () => null);
   return html`<p><b>${words.title(columns)}</b> ${words.text}</p>
-    <ul class="reasons small">${known.filter((column) => column.warning).map((column) => html`<li><b>${column.name}</b> ${column.warning}</li>`)}</ul>
+    <ul class="reasons small">${known.filter((column) => column.warning).map((column) => html`<li><b><${Name} of=${column.name} /></b> ${column.warning}</li>`)}</ul>
     <p class="row">${route.step !== "data" && html`<${Button} kind="compact" onClick=${() => go("data")}>${words.role}</${Button}>`}<${Button} kind="compact" icon="check" onClick=${decide}>${words.keep(columns)}</${Button}></p>`;
 }
 

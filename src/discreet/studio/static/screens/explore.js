@@ -2,7 +2,7 @@
 import { html, useState } from "../vendor/preact.js";
 import { at } from "../api.js";
 import { newest, startJob, useApp, useLoaded } from "../context.js";
-import { Button, Card, Meter, Notice, Pager, Pips, Slider, Stat, Switch, useName, Waiting } from "../parts.js";
+import { Button, Card, Meter, Name, Notice, Pager, Pips, Slider, Stat, Switch, Waiting, useName } from "../parts.js";
 import { FrontChart, JobChart } from "../charts.js";
 import { frontPoints } from "../front.js";
 import { OutOfDate, Verdict } from "./decide.js";
@@ -120,7 +120,7 @@ function Live({ live, points, index, onIndex }) {
     ${!now && html`<p class="quiet">${words.notLive}</p>`}
     ${now && html`<div class="live-figures" role="status">
         <${Gauge} label=${words.loss} value=${point.loss} text=${share(point.loss)} kind="bound" /><${Gauge} label=${texts.risk.highest} value=${now.highest_risk} text=${share(now.highest_risk)} kind="after" /><${Gauge} label=${texts.risk.average} value=${now.average_risk} text=${share(now.average_risk)} kind="after" /><${Gauge} label=${words.suppressed} value=${now.left_out / Math.max(1, project.rows)} text=${count(now.left_out)} kind="before" /></div>
-      <div class="scroll framed" tabindex="0" role="group" aria-label=${words.liveTable}><table class="grid live-table"><thead><tr>${live.columns.map((name) => html`<th scope="col">${name}</th>`)}${live.others.map((name) => html`<th scope="col">${name}</th>`)}<th scope="col">${words.liveGroup}</th></tr></thead>
+      <div class="scroll framed" tabindex="0" role="group" aria-label=${words.liveTable}><table class="grid live-table"><thead><tr>${live.columns.map((name) => html`<th scope="col"><${Name} of=${name} /></th>`)}${live.others.map((name) => html`<th scope="col"><${Name} of=${name} /></th>`)}<th scope="col">${words.liveGroup}</th></tr></thead>
         <tbody>${now.groups.map((size, row) => html`<tr key=${row} class=${size === null ? "gone" : ""}>${live.columns.map((column) => {
           const { exact, shown } = label(column, row);
           if (size === null) return html`<td class="away"><s>${exact ?? none}</s></td>`;
@@ -151,7 +151,7 @@ function Result({ job }) {
     </div></section>
     <${Card} title=${words.columns} text=${words.columnsText}>
       <div class="attributes" role="radiogroup" aria-label=${words.columns}>${found.attributes.map((each) => html`<button type="button" role="radio" key=${each.name} aria-checked=${each.name === column ? "true" : "false"} onClick=${() => setQuery({ column: each.name })}>
-        <b>${each.name}</b>${each.level !== null ? html`<${Pips} level=${each.level} levels=${each.height} />` : html`<span class="small">${words.cutOf(count(each.released_values))}</span>`}<span class="small quiet">${words.valuesOf(count(each.values), count(each.released_values))}</span></button>`)}</div>
+        <b><${Name} of=${each.name} /></b>${each.level !== null ? html`<${Pips} level=${each.level} levels=${each.height} />` : html`<span class="small">${words.cutOf(count(each.released_values))}</span>`}<span class="small quiet">${words.valuesOf(count(each.values), count(each.released_values))}</span></button>`)}</div>
       ${attribute && html`<${Attribute} key=${column} id=${job.id} attribute=${attribute} />`}
     </${Card}>
     ${found.kept.length > 0 && html`<${Kept} kept=${found.kept} />`}
@@ -171,7 +171,7 @@ function Attribute({ id, attribute }) {
 /** Columns that were released unchanged, and how unique their values are. */
 function Kept({ kept }) {
   return html`<${Card} kind="flush" title=${words.kept} text=${words.keptText}><div class="scroll" tabindex="0" role="region" aria-label=${words.kept}><table class="grid"><thead><tr><th scope="col">${texts.risk.column}</th><th scope="col">${words.alone}</th><th scope="col">${words.why}</th></tr></thead>
-    <tbody>${kept.map((each) => html`<tr><th scope="row">${each.name}</th><td><div class="kept">${each.unique === null ? words.notCounted : html`<${Meter} value=${each.unique} kind=${each.reasons.length ? "bound" : "after"} label=${share(each.unique)} /><span class="figures small">${share(each.unique)}</span>`}</div></td><td class="wrap">${each.confirmed && html`<span class="chip warn">${words.decided}</span> `}${each.reasons.join(" ")}</td></tr>`)}</tbody></table></div></${Card}>`;
+    <tbody>${kept.map((each) => html`<tr><th scope="row"><${Name} of=${each.name} /></th><td><div class="kept">${each.unique === null ? words.notCounted : html`<${Meter} value=${each.unique} kind=${each.reasons.length ? "bound" : "after"} label=${share(each.unique)} /><span class="figures small">${share(each.unique)}</span>`}</div></td><td class="wrap">${each.confirmed && html`<span class="chip warn">${words.decided}</span> `}${each.reasons.join(" ")}</td></tr>`)}</tbody></table></div></${Card}>`;
 }
 
 /** The level of every column, and the effect of one step up or down. */

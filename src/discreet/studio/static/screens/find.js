@@ -3,7 +3,7 @@ import { html, useState } from "../vendor/preact.js";
 import { at, post } from "../api.js";
 import { useLoaded } from "../context.js";
 import { Svg, useWidth } from "../charts.js";
-import { Button, Card, Notice, Stat, Waiting } from "../parts.js";
+import { Button, Card, Name, Notice, Stat, Waiting } from "../parts.js";
 import { count } from "../format.js";
 import { texts } from "../texts.js";
 
@@ -35,7 +35,7 @@ function Form({ id, result }) {
   };
   return html`<${Card} title=${words.title} text=${words.text}>
     <form class="find" onSubmit=${look}>
-      ${[...quasi, ...more].map((name) => html`<label class="field" key=${name}><span>${name}</span><input type="text" autocomplete="off" spellcheck=${false} value=${known[name] || ""}
+      ${[...quasi, ...more].map((name) => html`<label class="field" key=${name}><span><${Name} of=${name} /></span><input type="text" autocomplete="off" spellcheck=${false} value=${known[name] || ""}
         aria-invalid=${answer.error && answer.error.field === name ? "true" : undefined} onInput=${(event) => setKnown({ ...known, [name]: event.target.value })} /></label>`)}
       ${others.length > 0 && html`<label class="field"><span>${words.more}</span><select value="" onChange=${(event) => event.target.value && setMore([...more, event.target.value])}><option value="">${words.choose}</option>${others.map((name) => html`<option value=${name}>${name}</option>`)}</select></label>`}
       <${Button} kind="main" icon="eye" type="submit" disabled=${answer.busy || !Object.values(known).some((value) => value.trim())}>${words.look}</${Button}>
@@ -50,7 +50,7 @@ function Form({ id, result }) {
 }
 
 function Found({ found }) {
-  const certain = found.learnt.filter((each) => each.certainty >= 0.9);
+  const certain = found.learnt.filter((each) => each.tells);
   return html`<div class="stats"><${Stat} label=${words.before} value=${count(found.before)} of=${words.beforeText} /><${Stat} label=${words.after} value=${count(found.after)} of=${words.afterText(found.after)} /></div>
     <${Notice} kind=${found.found || certain.length ? "bad" : found.after && found.after < FEW ? "warn" : "good"}>${found.sentences.map((each) => html`<p>${each}</p>`)}</${Notice}>
     ${found.after > 0 && html`<div class="columns two">${found.learnt.map((each) => html`<section key=${each.column}><h3>${each.column} ${each.sensitive && html`<span class="chip secret">${words.sensitive}</span>`}</h3><${Svg} markup=${found.charts[each.column]} />

@@ -2,7 +2,7 @@
 import { html, useEffect, useRef, useState } from "../vendor/preact.js";
 import { at, get, post } from "../api.js";
 import { useApp, useLoaded } from "../context.js";
-import { AskText, Button, Card, Dialog, Empty, Notice, Pager, Segments, useName, Waiting } from "../parts.js";
+import { AskText, Button, Card, Dialog, Empty, Name, Notice, Pager, Segments, Waiting, useName } from "../parts.js";
 import { Builders } from "../builders.js";
 import { Icon } from "../icons.js";
 import { Tree } from "../tree.js";
@@ -24,7 +24,7 @@ export function Hierarchies() {
     <nav class="card picks sticky" aria-label=${words.columns}><ul>${names.map((name) => {
       const facts = project.hierarchies[name] || {};
       return html`<li key=${name}><button type="button" aria-current=${name === column ? "true" : undefined} onClick=${() => setQuery({ column: name, view: route.query.view })}>
-        <b>${name}</b><span class="small">${facts.ok === false ? html`<span class="chip bad"><${Icon} name="warn" />${words.wrong}</span>` : html`${words.depth(facts.depth)} · ${facts.edited ? words.edited : facts.automatic ? words.automatic : words.chosen}`}</span></button></li>`;
+        <b><${Name} of=${name} /></b><span class="small">${facts.ok === false ? html`<span class="chip bad"><${Icon} name="warn" />${words.wrong}</span>` : html`${words.depth(facts.depth)} · ${facts.edited ? words.edited : facts.automatic ? words.automatic : words.chosen}`}</span></button></li>`;
     })}</ul></nav>
     <${Editor} key=${column} column=${column} />
   </div>`;

@@ -2,7 +2,7 @@
 import { html, useState } from "../vendor/preact.js";
 import { at } from "../api.js";
 import { newest, useApp, useLoaded } from "../context.js";
-import { Button, Card, Empty, Notice, Waiting } from "../parts.js";
+import { Button, Card, Empty, Name, Notice, Waiting } from "../parts.js";
 import { Icon } from "../icons.js";
 import { OutOfDate, Verdict } from "./decide.js";
 import { jobLabel } from "./run.js";
@@ -48,7 +48,7 @@ export function Release() {
     ${!found && !error && html`<${Waiting} tall />`}
     ${found && html`<ul class="checks" aria-live="polite">${found.promises.map((check) => html`<li class=${check.passed ? "good" : "bad"}><${Icon} name=${check.passed ? "check" : "warn"} size=${18} /><span><b>${check.model}</b><span class="small quiet">${check.words || ""}${words.reached(check.reached_text)}</span></span></li>`)}</ul>
       <${Notice} kind=${passed ? "good" : "bad"}><p><b>${passed ? words.passed : words.notPassed}</b> ${words.passedText}</p></${Notice}>
-      ${found.kept.length > 0 && html`<h3>${texts.explore.kept}</h3><ul class="plain small">${found.kept.map((each) => html`<li><b>${each.name}</b> <span class="quiet">${words.keptOf(each.unique === null ? texts.explore.notCounted : share(each.unique), each.confirmed)}</span></li>`)}</ul>`}
+      ${found.kept.length > 0 && html`<h3>${texts.explore.kept}</h3><ul class="plain small">${found.kept.map((each) => html`<li><b><${Name} of=${each.name} /></b> <span class="quiet">${words.keptOf(each.unique === null ? texts.explore.notCounted : share(each.unique), each.confirmed)}</span></li>`)}</ul>`}
       <h3>${words.before}</h3><ol class="advice">${words.advice.map((each) => html`<li>${each}</li>`)}</ol>`}
   </aside></div>`;
 }

@@ -2,9 +2,9 @@
 import { html, useState } from "../vendor/preact.js";
 import { at, get } from "../api.js";
 import { newest, useApp, useJob, useLoaded } from "../context.js";
-import { Button, Card, Empty, Meter, More, Notice, Stat, Waiting } from "../parts.js";
+import { Button, Card, Empty, Meter, More, Name, Notice, Stat, Waiting } from "../parts.js";
 import { JobChart } from "../charts.js";
-import { OutOfDate } from "./decide.js";
+import { OutOfDate, Verdict } from "./decide.js";
 import { Find } from "./find.js";
 import { jobLabel } from "./run.js";
 import { count, number, share } from "../format.js";
@@ -17,9 +17,10 @@ export function Risk() {
   const requested = project.jobs.find((job) => job.id === route.query.job && job.state === "done" && job.kind === "release");
   const chosen = requested || newest(project, "release");
   const [job] = useJob(chosen && chosen.id);
+  const [found] = useLoaded(chosen && `${at.job(chosen.id)}/result`);
   if (!chosen) return html`<${Empty} top icon="shield" title=${words.none}><p>${texts.explore.noReleaseText}</p></${Empty}>`;
   return html`<div class="title"><div><h1>${words.title}</h1><p class="lead">${words.lead}</p></div><span class="chip accent">${jobLabel(chosen)}</span></div>
-    <div class="stack"><${OutOfDate} job=${chosen} /><${Find} key=${chosen.id} id=${chosen.id} />${["risk", "utility"].map((part) => html`<${Part} key=${`${chosen.id}/${part}`} part=${part} id=${chosen.id} state=${job && job.evaluation ? job.evaluation[part] : job ? "done" : null} reason=${job && job.more && job.more[part]} />`)}</div>`;
+    <div class="stack"><${OutOfDate} job=${chosen} />${found && html`<${Verdict} of=${found} />`}<${Find} key=${chosen.id} id=${chosen.id} />${["risk", "utility"].map((part) => html`<${Part} key=${`${chosen.id}/${part}`} part=${part} id=${chosen.id} state=${job && job.evaluation ? job.evaluation[part] : job ? "done" : null} reason=${job && job.more && job.more[part]} />`)}</div>`;
 }
 
 /** Why figures are missing, below those that are there. */
@@ -87,7 +88,7 @@ function UtilityPart({ found, id }) {
       ${found.association_difference !== null && found.association_difference !== undefined && html`<${Stat} label=${words.associations} value=${number(found.association_difference)} of=${words.associationsText} />`}</div>
     <div class="columns two">
       <${Card} kind="flush" title=${words.kept} text=${words.keptText}><div class="scroll" tabindex="0" role="region" aria-label=${words.kept}><table class="grid"><thead><tr><th scope="col">${words.column}</th><th scope="col" class="num">${words.values}</th><th scope="col">${words.detail}</th><th scope="col" class="num">${words.moved}</th></tr></thead>
-        <tbody>${(found.attributes || []).map((each) => html`<tr><th scope="row">${each.column}</th><td class="num">${words.valuesOf(count(each.values), count(each.released_values))}</td><td>${each.loss === null || each.loss === undefined ? html`<span class="quiet small">${words.asItIs}</span>` : html`<div class="kept"><${Meter} value=${1 - each.loss} label=${share(1 - each.loss)} /><span class="figures small">${share(1 - each.loss, 0)}</span></div>`}</td><td class="num">${each.total_variation === null || each.total_variation === undefined ? "–" : share(each.total_variation)}</td></tr>`)}</tbody></table></div></${Card}>
+        <tbody>${(found.attributes || []).map((each) => html`<tr><th scope="row" class="name"><${Name} of=${each.column} /></th><td class="num">${words.valuesOf(count(each.values), count(each.released_values))}</td><td>${each.loss === null || each.loss === undefined ? html`<span class="quiet small">${words.asItIs}</span>` : html`<div class="kept"><${Meter} value=${1 - each.loss} label=${share(1 - each.loss)} /><span class="figures small">${share(1 - each.loss, 0)}</span></div>`}</td><td class="num">${each.total_variation === null || each.total_variation === undefined ? "–" : share(each.total_variation)}</td></tr>`)}</tbody></table></div></${Card}>
       ${strength.length > 0 && html`<${Card} title=${words.associated} text=${words.associatedText}><${JobChart} id=${id} name="associations" /></${Card}>`}
       ${found.classifiers && html`<${Card} kind="flush" title=${words.models} text=${words.modelsText}><div class="scroll" tabindex="0" role="region" aria-label=${words.models}><table class="grid"><thead><tr><th>${words.model}</th><th class="num">${texts.chart.before}</th><th class="num">${texts.chart.after}</th></tr></thead><tbody>${found.classifiers.map((each) => html`<tr><th scope="row">${each.model}</th><td class="num">${share(each.original_accuracy)}</td><td class="num">${share(each.accuracy)}</td></tr>`)}</tbody></table></div></${Card}>`}
     </div>

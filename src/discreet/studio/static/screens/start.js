@@ -3,7 +3,7 @@ import { html, useEffect, useRef, useState } from "../vendor/preact.js";
 import { at, get, post, send, upload } from "../api.js";
 import { given, ReadingFields, USUAL } from "../reading.js";
 import { useApp } from "../context.js";
-import { Button, Card, Confirm, Meter, More, Notice } from "../parts.js";
+import { Button, Card, Confirm, Meter, More, Name, Notice } from "../parts.js";
 import { Icon } from "../icons.js";
 import { ago, bytes, count, share } from "../format.js";
 import { texts } from "../texts.js";
@@ -80,7 +80,7 @@ export function Start() {
       <div class="stack">
         ${(about.samples || []).map((each) => html`<${Sample} key=${each.name} sample=${each} busy=${making} onMake=${sample} />`)}
         ${projects && projects.length > 0 && html`<${Card} title=${texts.start.recent}><ul class="recent">
-          ${projects.map((one) => html`<li key=${one.id}><a href=${`#/p/${encodeURIComponent(one.id)}/${one.step || "data"}`}><${Icon} name="table" /><span><b>${one.name}</b>
+          ${projects.map((one) => html`<li key=${one.id}><a href=${`#/p/${encodeURIComponent(one.id)}/${one.step || "data"}`}><${Icon} name="table" /><span><b><${Name} of=${one.name} /></b>
               <span class="quiet small">${texts.start.project(count(one.rows), one.step ? texts.steps[one.step] : null, ago(one.created))}</span></span></a>
             <${Button} kind="bare icon compact" icon="trash" label=${texts.start.erase(one.name)} onClick=${() => setErasing(one)} /></li>`)}
         </ul></${Card}>`}
