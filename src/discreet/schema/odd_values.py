@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from discreet.runtime.plurals import amount, either
-from discreet.schema._shapes import shapes_of
+from discreet.schema._column import shapes_of
 from discreet.schema._types import Type, infer_type
 from discreet.schema.missing_marks import MISSING_MARKS
 
