@@ -8,7 +8,6 @@ from collections.abc import Callable, Generator, Iterator
 from hashlib import sha256
 from itertools import count
 from pathlib import Path
-from random import Random
 from tempfile import mkdtemp
 from typing import Any
 
@@ -18,9 +17,8 @@ from hypothesis import HealthCheck, settings
 
 from databases import Server, postgres_server
 from depth import DEEP, beyond_a_sample
-from discreet.engines import format_of, shuffle, write_table
-from discreet.job import owner_key
-from discreet.solve import _base as searches
+from drawn import DRAWN
+from sources import FILES, FRAMES, Constructor, make_file, make_frame
 
 gc.set_threshold(20_000, 20, 20)  # thousands of tests stay in memory; to look for garbage among them takes long
 # How long an example takes depends on what runs beside it, and which examples are drawn must not depend on the run.
@@ -30,39 +28,6 @@ settings.load_profile("any machine")
 os.environ["XDG_STATE_HOME"] = mkdtemp(prefix="discreet-state-")  # for fixtures of a wider scope than a test
 _NEEDED = ("PySpark", "pyspark", "Spark needs Java", "PostgreSQL", "Chromium")
 """What tests skip without; ``make test-all`` installs it, and a skip is a failure there."""
-Constructor = Callable[[pl.DataFrame], Any]
-
-FRAMES = ("pandas", "pandas-nullable", "pandas-arrow", "polars", "polars-lazy", "pyarrow")
-FILES = ("csv", "csv;", "tsv", "csv.gz", "csv.zst", "csv.bz2", "parquet", "jsonl", "ndjson.gz", "xlsx")
-
-
-class Drawn:
-    """What the package draws from the operating system, drawn from a seed: the same in every run.
-
-    Each test has a seed of its own, its name, so that it does not matter which tests ran before; so has each fixture of
-    a wider scope. Another DISCREET_TEST_SALT tries other draws.
-    """
-
-    def __init__(self) -> None:
-        self.source = Random()
-
-    def begin(self, name: str) -> None:
-        self.source = Random(f"{os.environ.get('DISCREET_TEST_SALT', '')} {name}")
-
-    def randbits(self, bits: int) -> int:
-        return self.source.getrandbits(bits)
-
-    def token_hex(self, size: int) -> str:
-        return self.source.randbytes(size).hex()
-
-    def another(self) -> Random:
-        return Random(self.source.getrandbits(64))
-
-
-DRAWN = Drawn()
-for module in (owner_key, shuffle):
-    module.secrets = DRAWN
-searches.SystemRandom = DRAWN.another
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -112,28 +77,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     deep = [item for item in items if item.get_closest_marker("deep") is not None]
     config.hook.pytest_deselected(items=deep)
     items[:] = [item for item in items if item.get_closest_marker("deep") is None]
-
-
-def make_frame(kind: str, table: pl.DataFrame) -> Any:
-    if kind == "pandas":
-        return table.to_pandas()
-    if kind == "pandas-nullable":
-        return table.to_pandas().convert_dtypes(dtype_backend="numpy_nullable")
-    if kind == "pandas-arrow":
-        return table.to_pandas(use_pyarrow_extension_array=True)
-    if kind == "polars-lazy":
-        return table.lazy()
-    return table.to_arrow() if kind == "pyarrow" else table
-
-
-def make_file(kind: str, table: pl.DataFrame, folder: Path) -> Path:
-    if kind == "csv;":
-        path = folder / "people.csv"
-        table.write_csv(path, separator=";")
-        return path
-    path = folder / f"people.{kind}"
-    write_table(table.lazy(), path, format_of(path))
-    return path
 
 
 @pytest.fixture(params=[*FRAMES, *FILES])

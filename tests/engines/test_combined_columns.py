@@ -11,11 +11,11 @@ import polars as pl
 import pytest
 
 import discreet as dc
-from conftest import Constructor
 from databases import DATABASES, fill
 from discreet.errors import InfeasibleError, MissingColumnError, UnsupportedCombinationError, UsageError
 from discreet.schema import Schema
 from lazy import ENGINES, make_relation
+from sources import Constructor
 
 QUASI: dict[str, Any] = {"age": "intervals(10, 20, 40)", "sex": "flat"}
 JOB: dict[str, Any] = {

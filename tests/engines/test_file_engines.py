@@ -15,13 +15,13 @@ import pytest
 from click.testing import CliRunner
 
 import discreet as dc
-from conftest import make_file
 from discreet.cli import program
 from discreet.engines import Engine, open_table
 from discreet.errors import DataError, DiscreetError, UsageError
 from discreet.job import Job
 from discreet.runtime.private_folders import private_folder
 from lazy import duckdb, rows_of, spark
+from sources import make_file
 
 pytestmark = pytest.mark.usefixtures("columns_kept")
 

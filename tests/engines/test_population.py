@@ -12,11 +12,11 @@ import polars as pl
 import pytest
 
 import discreet as dc
-from conftest import Constructor
 from databases import DATABASES, fill
 from discreet.engines import to_lazy
 from discreet.errors import DataError, InfeasibleError, OutputError, UnsupportedCombinationError, UsageError
 from lazy import ENGINES, make_relation, rows_of
+from sources import Constructor
 
 QUASI: dict[str, Any] = {"age": "intervals(10, 20, 40)", "zip": "mask(digits=3)", "sex": None}
 BY_WEIGHTS: dict[str, Any] = {

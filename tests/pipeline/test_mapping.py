@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import discreet as dc
-from conftest import Constructor
 from discreet.engines import to_lazy
 from discreet.errors import AuditError, DataError, MissingColumnError, UsageError
+from sources import Constructor
 
 COLUMNS = ["birth_date", "sex", "zip", "education", "diagnosis"]
 SETTINGS: dict[str, Any] = {

@@ -15,12 +15,12 @@ from click.testing import CliRunner
 import discreet as dc
 import naive
 from cases import built, plain_models
-from conftest import Constructor, make_file, make_frame
 from discreet.cli import program
 from discreet.errors import InfeasibleError, UnsupportedCombinationError, UsageError
 from discreet.job import Job
 from discreet.pipeline.infeasible import infeasible
 from discreet.solve import Budget, solve
+from sources import Constructor, make_file, make_frame
 from tables import random_sample
 
 HIERARCHIES: dict[str, Any] = {"zip": "mask(digits=4)", "age": "intervals(5, 10, 20)", "sex": "flat"}
