@@ -21,5 +21,6 @@ def test_draws_come_from_the_name_of_the_test(request: pytest.FixtureRequest) ->
 
 def test_nothing_imports_conftest() -> None:
     """Whoever does runs it once more, and with it whatever it sets up for all tests."""
+    again = "from conftest" + " import"
     modules = sorted(Path(__file__).parent.rglob("*.py"))
-    assert [module.name for module in modules if "from " + "conftest import" in module.read_text(encoding="utf-8")] == []
+    assert [module.name for module in modules if again in module.read_text(encoding="utf-8")] == []
