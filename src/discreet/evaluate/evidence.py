@@ -149,12 +149,15 @@ def _linkage(report: AttackReport, limit: float) -> MeasuredRisk:
 
 
 def _gains(report: AttackReport, criterion: str, names: tuple[str, ...], limit: float) -> list[MeasuredRisk]:
-    """Return by how much attacks exceed what is possible without the release, 0 if they do not beyond chance."""
+    """Return by how much attacks exceed what is possible without the release, 0 if they do not beyond chance.
+
+    The baseline is taken as exact, so that a small control group does not make a release look safe.
+    """
     figures = []
     for name in names:
         if name not in report.results:
             continue
         found = report[name]
-        value = None if found.gain is None else found.gain if found.better else 0.0
+        value = None if found.gain is None else found.gain if found.exceeds_baseline else 0.0
         figures.append(MeasuredRisk(criterion, name, value, limit, found.control, found.sentence))
     return figures

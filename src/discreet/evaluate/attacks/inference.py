@@ -56,7 +56,7 @@ class InferenceAttack(Attack):
         scores = _scores(tables, counts, leaves)
         success = float((weight * truth[np.arange(len(truth)), scores.argmax(axis=1)]).sum())
         naive = float((weight * truth[:, 0]).sum())
-        outsiders = target.control
+        outsiders, count = target.control, 0
         if outsiders is None or column not in outsiders.values:
             control = _without_own_row(target, columns, tables, counts, scores, truth)
         else:
@@ -65,7 +65,8 @@ class InferenceAttack(Attack):
             guess = _scores(tables, counts, own).argmax(axis=1)
             share = outsiders.classes.sizes / outsiders.classes.rows
             control = float((share * theirs[np.arange(len(theirs)), guess]).sum())
-        return self.result(column, success, naive, target.before.rows, control=control)
+            count = outsiders.classes.rows
+        return self.result(column, success, naive, target.before.rows, control=control, control_attempts=count)
 
 
 def _by_leaf(cells: ReleasedCells, shown: FloatArray) -> FloatArray:

@@ -54,7 +54,9 @@ class SinglingOutAttack(Attack):
         naive = (1 - 1 / people) ** (people - 1)
         ends = int((predicate.column >= 0).sum())
         remark = f"{ends:,} of {isolated.size:,} predicates use the end of a range."
-        return [self.result("person", float(isolated.mean()), naive, isolated.size, control=control, remark=remark)]
+        others = 0 if control is None else isolated.size
+        figures = (float(isolated.mean()), naive, isolated.size)
+        return [self.result("person", *figures, control=control, control_attempts=others, remark=remark)]
 
 
 @dataclass(frozen=True, eq=False)
