@@ -140,8 +140,9 @@ def _risk(attacker: str, value: float | None, limit: float, sentence: str) -> Me
 
 
 def _linkage(report: AttackReport, limit: float) -> MeasuredRisk:
-    """Return the success of somebody who looks for people by what is known about them."""
-    found = report["linkage"] if "linkage" in report.results else None
+    """Return the success of somebody who looks for people by what is known about them; of means, for the nearest."""
+    tried = [report[name] for name in ("linkage", "distance") if name in report.results]
+    found = next((each for each in tried if each.ran), tried[0] if tried else None)
     value = None if found is None else found.success
     control = None if found is None else found.control
     sentence = "" if found is None else found.sentence

@@ -41,7 +41,7 @@ class AttackResult:
     sentence: str = ""
     """The result, or why the attack was not run, in one or two sentences."""
     independent: float | None = None
-    """How many independent attempts would be as exact; None if the attempts are independent."""
+    """How many independent attempts would be as exact; None unless classes were drawn, whose people share a guess."""
     control_attempts: int = 0
     """How many people who are not in the release the attack is compared on; 0 if the control figure is another."""
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.counts import FloatArray, IntArray
-from discreet.evaluate.attacks._base import NotModelled
 from discreet.evaluate.attacks._cells import ReleasedCells
+from discreet.evaluate.attacks._target import AttackTarget
 
 __all__ = ["Remainder", "RemainingCells"]
 
@@ -45,11 +45,16 @@ class RemainingCells:
     which value is the likeliest: see docs/attacks.md.
     """
 
+    @classmethod
+    def of(cls, target: AttackTarget, columns: Sequence[ReleasedCells]) -> RemainingCells | None:
+        """Return the classes of a release; None if the recoding is global, or has too many values."""
+        most = max(cells.values * cells.match.domain.ancestors.shape[1] for cells in columns)
+        return cls(columns, target.rng()) if target.overlapping and most <= _MOST else None
+
     def __init__(self, columns: Sequence[ReleasedCells], rng: np.random.Generator) -> None:
         self.columns, self.rng = columns, rng
         widths = [cells.match.domain.ancestors.shape[1] for cells in columns]
-        if max(cells.values * width for cells, width in zip(columns, widths, strict=True)) > _MOST:
-            raise NotModelled("the columns have too many values")
+        self._known: dict[int, Remainder | None] = {}
         self.value = [cells.match.value for cells in columns]
         self.covers: list[NDArray[np.bool_]] = []
         """For each column whether a released value covers a leaf."""
@@ -63,6 +68,11 @@ class RemainingCells:
 
     def of_class(self, c: int) -> Remainder | None:
         """Return what may be in a class; None if nothing is excluded, or everything."""
+        if c not in self._known:
+            self._known[c] = self._remainder(c)
+        return self._known[c]
+
+    def _remainder(self, c: int) -> Remainder | None:
         finer = self._finer(c)
         if not finer.size:
             return None

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from math import hypot, sqrt
 
-import numpy as np
-
 from discreet.counts import FloatArray
 
 __all__ = ["clearly_more", "independent_attempts", "interval"]

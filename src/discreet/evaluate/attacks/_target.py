@@ -113,6 +113,19 @@ class AttackTarget:
         return any(match.single is None for match in self.candidates.matches)
 
     @cached_property
+    def covers_people(self) -> bool:
+        """Whether most released rows cover somebody of the original table, which means of numbers do not."""
+        covering = np.zeros(self.after.sizes.size, dtype=np.bool_)
+        for _, _, released in self.of_everybody.found():
+            covering[released] = True
+        return 2 * float(self.after.sizes[covering].sum()) >= float(self.after.sizes.sum())
+
+    def check_covers_people(self) -> None:
+        """Raise NotModelled if the attacker could not find anybody by looking for rows that cover them."""
+        if not self.covers_people:
+            raise NotModelled("most released rows cover nobody of the original table, as means do; see distance")
+
+    @cached_property
     def k(self) -> int:
         """The least number of people in a class that attackers may rely on: the promise, or what they see."""
         promised = [m.minimum_size for m in self.hiding.models if m.name == "k" and not m.key_sets(self.given.names)]
@@ -179,6 +192,8 @@ class AttackTarget:
                 before = self.class_of_rows(self.people.rows, self.before)[place[kept]]
                 after = after[kept]
         except (DiscreetError, NotModelled, pl.exceptions.PolarsError):
+            return None
+        if before.size != after.size:  # another table than the release was made from
             return None
         key, people = np.unique(before * self.after.sizes.size + after, return_counts=True)
         size = self.after.sizes.size

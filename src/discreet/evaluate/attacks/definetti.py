@@ -65,8 +65,8 @@ class DefinettiAttack(Attack):
                 for feature, match in zip(features, outsiders.candidates.matches, strict=True)
             ]
             theirs = shares(outsiders.values[column], outsiders.classes.sizes)
-            control = _right(others, theirs, _dealt(others, shown, own, model))
             count = round(others.people.sum())
+            control = _right(others, theirs, _dealt(others, shown, own, model)) if count else None
         return self.result(column, success, naive, target.before.rows, control=control, control_attempts=count)
 
 

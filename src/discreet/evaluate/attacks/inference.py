@@ -42,6 +42,7 @@ class InferenceAttack(Attack):
         """Predict every sensitive column."""
         if not target.values:
             raise NotModelled("no sensitive column was named")
+        target.check_covers_people()
         columns = [ReleasedCells(match, target.released_rows(i)) for i, match in enumerate(target.candidates.matches)]
         return [self._attack(target, columns, column) for column in target.values]
 

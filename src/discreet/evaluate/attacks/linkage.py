@@ -61,6 +61,7 @@ class LinkageAttack(Attack):
 
     def run(self, target: AttackTarget) -> Sequence[AttackResult]:
         """Link every person."""
+        target.check_covers_people()
         found = link(target.before, target.after, target.candidates, (), target.seed)
         others: dict[str, Any] = {}
         if target.control is not None:

@@ -78,7 +78,7 @@ class RefinementAttack(Attack):
                 round(asked),
                 control=scores.theirs[best] / strangers if strangers else None,
                 control_attempts=round(strangers),
-                independent=independent_attempts(right, scores.asked),
+                independent=None if some.all() else independent_attempts(right, scores.asked),
                 remark=remark.strip(),
             )
         ]
@@ -113,7 +113,7 @@ class _Scores:
         people = np.where(guess.plain[released] >= 0, pairs.people, 0.0)
 
         def hits(guessed: IntArray) -> FloatArray:
-            return np.bincount(released, weights=people * (own == guessed[released]), minlength=size)
+            return np.asarray(np.bincount(released, weights=people * (own == guessed[released]), minlength=size))
 
         return replace(
             self,
@@ -142,11 +142,8 @@ def _refined(
 ) -> tuple[list[IntArray], float | None]:
     """Return better guesses, by what classes with less loss exclude, and how much that is; None if nothing can be."""
     found = [guess.best.copy() for guess in guesses]
-    if not target.overlapping:
-        return found, None
-    try:
-        cells = RemainingCells(columns, target.rng())
-    except NotModelled:
+    cells = RemainingCells.of(target, columns)
+    if cells is None:
         return found, None
     sizes, excluded = target.after.sizes, 0.0
     for c in np.flatnonzero(some).tolist():
