@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from discreet.evaluate.attacks._statistics import clearly_more, interval
+from discreet.evaluate.attacks._statistics import interval, least_difference
 from discreet.runtime.parts import Family, Part
 from discreet.runtime.plurals import units
 
@@ -88,11 +88,9 @@ class AttackResult:
     @property
     def _like_others(self) -> bool:
         """Whether the difference to a control group of others may be chance."""
-        if self.success is None or self.control is None:
+        if self.success is None or self.control is None or not self.control_attempts:
             return False
-        return self.control_attempts > 0 and not clearly_more(
-            self.success, self._weight, self.control, self.control_attempts
-        )
+        return least_difference(self.success, self._weight, self.control, self.control_attempts) <= 0
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data, ready for JSON."""

@@ -6,7 +6,7 @@ from math import hypot, sqrt
 
 from discreet.counts import FloatArray
 
-__all__ = ["clearly_more", "independent_attempts", "interval"]
+__all__ = ["independent_attempts", "interval", "least_difference"]
 
 _NORMAL_95 = 1.959963984540054
 
@@ -27,15 +27,15 @@ def interval(share: float, attempts: float) -> tuple[float, float]:
     return max(0.0, middle - half), min(1.0, middle + half)
 
 
-def clearly_more(share: float, attempts: float, other: float, others: float) -> bool:
-    """Return whether a share is larger than one of other people, at the lower end of the interval of the difference.
+def least_difference(share: float, attempts: float, other: float, others: float) -> float:
+    """Return the lower end of the 95 % confidence interval of a share minus one of other people.
 
     The interval is that of Newcombe (1998, method 10), which takes account of the sampling error of both.
 
-    >>> clearly_more(0.4, 1000, 0.3, 1000), clearly_more(0.4, 1000, 0.3, 30)
-    (True, False)
+    >>> round(least_difference(56 / 70, 70, 48 / 80, 80), 4)
+    0.0524
     """
-    return share - other > hypot(share - interval(share, attempts)[0], interval(other, others)[1] - other)
+    return share - other - hypot(share - interval(share, attempts)[0], interval(other, others)[1] - other)
 
 
 def independent_attempts(hits: FloatArray, attempts: FloatArray) -> float:
@@ -44,6 +44,7 @@ def independent_attempts(hits: FloatArray, attempts: FloatArray) -> float:
     ``hits`` and ``attempts`` are those of each cluster, such as a class whose people share a guess. The number follows
     from the variance of a ratio over clusters, and is never more than there were attempts.
 
+    >>> import numpy as np
     >>> independent_attempts(np.array([10.0, 0.0, 10.0, 0.0]), np.array([10.0] * 4))
     3.0
     """

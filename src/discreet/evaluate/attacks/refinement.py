@@ -67,7 +67,7 @@ class RefinementAttack(Attack):
             raise NotModelled("no cell was generalized to more than one value")
         remark = f"Both ends are values of people in the class for {ends / ranges:.1%} of the ranges." if ranges else ""
         if excluded is not None:
-            remark += f" Classes with less loss exclude {excluded:.1%} of what the cells of others may hold."
+            remark += f" Classes with less loss rule out {excluded:.1%} of what cells may hold."
         best = int(scores.right.sum(axis=1).argmax())
         right, strangers = scores.right[best], float(scores.strangers)
         return [
