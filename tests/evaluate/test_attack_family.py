@@ -16,7 +16,7 @@ from discreet.cli import program
 from discreet.errors import UsageError
 from discreet.evaluate import attacks
 from discreet.evaluate.attacks import ATTACKS, Attack
-from discreet.evaluate.attacks._base import interval
+from discreet.evaluate.attacks._statistics import interval
 from discreet.evaluate.attacks.downcoding import shares_given_rejected_splits
 from discreet.testing import AttackContract, check_description, contract_parts
 

@@ -140,8 +140,9 @@ def _risk(attacker: str, value: float | None, limit: float, sentence: str) -> Me
 
 
 def _linkage(report: AttackReport, limit: float) -> MeasuredRisk:
-    """Return the success of somebody who looks for people by what is known about them."""
-    found = report["linkage"] if "linkage" in report.results else None
+    """Return the success of somebody who looks for people by what is known about them; of means, for the nearest."""
+    tried = [report[name] for name in ("linkage", "distance") if name in report.results]
+    found = next((each for each in tried if each.ran), tried[0] if tried else None)
     value = None if found is None else found.success
     control = None if found is None else found.control
     sentence = "" if found is None else found.sentence
@@ -149,12 +150,15 @@ def _linkage(report: AttackReport, limit: float) -> MeasuredRisk:
 
 
 def _gains(report: AttackReport, criterion: str, names: tuple[str, ...], limit: float) -> list[MeasuredRisk]:
-    """Return by how much attacks exceed what is possible without the release, 0 if they do not beyond chance."""
+    """Return by how much attacks exceed what is possible without the release, 0 if they do not beyond chance.
+
+    The baseline is taken as exact, so that a small control group does not make a release look safe.
+    """
     figures = []
     for name in names:
         if name not in report.results:
             continue
         found = report[name]
-        value = None if found.gain is None else found.gain if found.better else 0.0
+        value = None if found.gain is None else found.gain if found.exceeds_baseline else 0.0
         figures.append(MeasuredRisk(criterion, name, value, limit, found.control, found.sentence))
     return figures

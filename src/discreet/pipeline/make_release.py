@@ -33,7 +33,7 @@ from discreet.pipeline.release_notes import (
     population_text,
 )
 from discreet.pipeline.released_values import hierarchy_of, named_by_released
-from discreet.pipeline.sampling import about_drawn_rows
+from discreet.pipeline.sampling import DrawnRows, about_drawn_rows
 from discreet.pipeline.tables import about_tables
 from discreet.problem import Problem
 from discreet.report.class_sizes import ClassSizes
@@ -157,6 +157,7 @@ def make_release(
             key=prepared.key,
             choices=choices,
             linked=linked,
+            drawn=DrawnRows.of(prepared.settings),
         ),
     )
 

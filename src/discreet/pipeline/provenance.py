@@ -14,6 +14,7 @@ from discreet.errors import Argument, UsageError
 from discreet.job.settings import is_best
 from discreet.pipeline.pickling import unpickled, with_originals_wanted
 from discreet.pipeline.released_values import meanings
+from discreet.pipeline.sampling import DrawnRows
 from discreet.problem import SCHEMES, Problem
 from discreet.report.columns import MOST_KEPT
 from discreet.report.job_text import is_counted, pseudonym_columns
@@ -126,6 +127,16 @@ class Provenance:
     """The job and its result as text, by which the ledger distinguishes releases."""
     linked: LinkedTables | None = None
     """The tables it was joined from, if several were released together."""
+    drawn: DrawnRows | None = None
+    """Which rows of the table were drawn, for promises that rest on sampling."""
+
+    def number_rows(self, data: Any, column: str) -> pl.LazyFrame:
+        """Return the original table with the number of each row in a column, as the recoding expects it.
+
+        Of a table that rows were drawn from, these are kept.
+        """
+        frame = to_lazy(data).with_row_index(column)
+        return number_people(frame if self.drawn is None else self.drawn.of_table(frame), self.recoding.numbered)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         if not with_originals_wanted():
@@ -226,17 +237,18 @@ def known_recoding(release: Release) -> Recoding:
 def released_row_numbers(release: Release, original: Any) -> pl.Series:
     """Return the numbers of the original rows that are released, in their order, from 0."""
     recoding = known_recoding(release)
-    frame = number_people(to_lazy(original), recoding.numbered)
-    number = unused("row", frame.collect_schema())
-    released = recode(frame.with_row_index(number), recoding)
+    assert release.provenance is not None
+    number = unused("row", to_lazy(original).collect_schema())
+    released = recode(release.provenance.number_rows(original, number), recoding)
     return released.select(number).collect().to_series()
 
 
 def recoded(release: Release, original: Any) -> pl.DataFrame:
     """Recode the original table again, which keeps its order."""
     assert release.provenance is not None
-    recoding = release.provenance.recoding
-    return recode(number_people(to_lazy(original), recoding.numbered), recoding).collect()
+    number = unused("row", to_lazy(original).collect_schema())
+    rows = release.provenance.number_rows(original, number).drop(number)
+    return recode(rows, release.provenance.recoding).collect()
 
 
 def with_owners(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from discreet.engines import Order, Shuffle, number_people, order_of_rows, recode, to_lazy, unused
+from discreet.engines import Order, Shuffle, order_of_rows, recode, to_lazy, unused
 from discreet.errors import UsageError
 from discreet.job.files import FileStamp, files_at
 from discreet.job.owner_key import KeyFile, key_file
@@ -247,9 +247,10 @@ class Release:
                 "The database or engine wrote the rows in random order, so that rows cannot be matched any more; "
                 'make the release with order="keep", or in memory.'
             )
-        frame = number_people(to_lazy(data), recoding.numbered)
-        number = unused("row", frame.collect_schema())
-        released = recode(frame.with_row_index(number), recoding.coded(shuffle.coded) if shuffle.coded else recoding)
+        assert self.provenance is not None
+        number = unused("row", to_lazy(data).collect_schema())
+        rows = self.provenance.number_rows(data, number)
+        released = recode(rows, recoding.coded(shuffle.coded) if shuffle.coded else recoding)
         columns = [column for column in released.collect_schema() if column != number]
         return order_of_rows(released, shuffle, columns).select(number).collect().to_series()
 

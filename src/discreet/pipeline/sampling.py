@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,30 @@ from discreet.schema import Naming, Schema
 if TYPE_CHECKING:
     from discreet.engines import Counted
 
-__all__ = ["about_drawn_rows", "about_sampling", "draw_rows", "with_sampled_rows"]
+__all__ = ["DrawnRows", "about_drawn_rows", "about_sampling", "draw_rows", "with_sampled_rows"]
+
+
+@dataclass(frozen=True)
+class DrawnRows:
+    """Which rows of a table were drawn. Whoever has the seed knows."""
+
+    rows: int
+    share: float
+    seed: int = field(repr=False)
+
+    @classmethod
+    def of(cls, settings: JobSettings) -> DrawnRows | None:
+        """Return how the rows of a job were drawn; None if all were taken."""
+        if settings.sampled_from is None:
+            return None
+        return cls(settings.sampled_from.rows, min(model.sampling for model in settings.privacy), settings.seed)
+
+    def of_table(self, frame: pl.LazyFrame) -> pl.LazyFrame:
+        """Return the drawn rows of the whole table; any other table is taken for the drawn rows themselves."""
+        table = frame.collect()
+        if table.height != self.rows:
+            return table.lazy()
+        return table.filter(pl.Series(draw_rows(self.rows, self.share, self.seed), dtype=pl.Boolean)).lazy()
 
 
 def with_sampled_rows(settings: JobSettings) -> JobSettings:

@@ -5,18 +5,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from math import sqrt
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from discreet.evaluate.attacks._statistics import interval, least_difference
 from discreet.runtime.parts import Family, Part
 from discreet.runtime.plurals import units
 
 if TYPE_CHECKING:
     from discreet.evaluate.attacks._target import AttackTarget
 
-__all__ = ["ATTACKS", "Attack", "AttackResult", "NotModelled", "interval"]
-
-_NORMAL_95 = 1.959963984540054
+__all__ = ["ATTACKS", "Attack", "AttackResult", "NotModelled"]
 
 
 class NotModelled(Exception):  # noqa: N818 - a reason, not an error
@@ -42,6 +40,10 @@ class AttackResult:
     """How many people, cells or predicates were attacked."""
     sentence: str = ""
     """The result, or why the attack was not run, in one or two sentences."""
+    independent: float | None = None
+    """How many independent attempts would be as exact; None unless classes were drawn, whose people share a guess."""
+    control_attempts: int = 0
+    """How many people who are not in the release the attack is compared on; 0 if the control figure is another."""
 
     @property
     def ran(self) -> bool:
@@ -51,12 +53,16 @@ class AttackResult:
     @property
     def low(self) -> float | None:
         """The lower end of the 95 % confidence interval of the success."""
-        return None if self.success is None else interval(self.success, self.attempts)[0]
+        return None if self.success is None else interval(self.success, self._weight)[0]
 
     @property
     def high(self) -> float | None:
         """The upper end of the 95 % confidence interval of the success."""
-        return None if self.success is None else interval(self.success, self.attempts)[1]
+        return None if self.success is None else interval(self.success, self._weight)[1]
+
+    @property
+    def _weight(self) -> float:
+        return self.attempts if self.independent is None else self.independent
 
     @property
     def gain(self) -> float | None:
@@ -67,8 +73,24 @@ class AttackResult:
 
     @property
     def better(self) -> bool:
-        """Whether the attack does better than its baseline, even at the lower end of its confidence interval."""
+        """Whether the attack does better than its naive guess and its control group, beyond chance.
+
+        The lower end of the confidence interval has to exceed the naive guess. A control group is a sample as well, so
+        that the lower end of the interval of the difference has to be positive.
+        """
+        return self.exceeds_baseline and not self._like_others
+
+    @property
+    def exceeds_baseline(self) -> bool:
+        """Whether the lower end of the confidence interval exceeds the baseline, taken as exact."""
         return self.low is not None and self.baseline is not None and self.low > self.baseline
+
+    @property
+    def _like_others(self) -> bool:
+        """Whether the difference to a control group of others may be chance."""
+        if self.success is None or self.control is None or not self.control_attempts:
+            return False
+        return least_difference(self.success, self._weight, self.control, self.control_attempts) <= 0
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data, ready for JSON."""
@@ -110,18 +132,37 @@ class Attack(Part, ABC):
         attempts: int,
         *,
         control: float | None = None,
+        control_attempts: int = 0,
+        independent: float | None = None,
         remark: str = "",
     ) -> AttackResult:
-        """Return a result with its sentence; a ``remark`` is a further sentence."""
+        """Return a result with its sentence; a ``remark`` is a further sentence.
+
+        ``independent`` is the number of independent attempts that would be as exact, where people share a guess.
+        ``control_attempts`` is the size of the control group, 0 where the figure is not about other people.
+        """
         success, naive = float(success), float(naive)
         control = None if control is None else float(control)
         baseline = max(naive, control) if control is not None and self.control_is_baseline else naive
-        found = AttackResult(self.name, guessed, success, naive, control, baseline, attempts)
-        low, high = interval(success, attempts)
+        found = AttackResult(
+            self.name,
+            guessed,
+            success,
+            naive,
+            control,
+            baseline,
+            attempts,
+            independent=independent,
+            control_attempts=control_attempts if self.control_is_baseline else 0,
+        )
+        low, high = found.low, found.high
         what = "" if guessed in _NO_COLUMN else f" of '{guessed}'"
         words = f"Attempts to {self.goal}{what} succeed in {success:.1%} ({low:.1%} to {high:.1%})"
         words += f", naive guesses in {naive:.1%}"
-        words += "." if control is None else f", and the same for people who are not in the release in {control:.1%}."
+        words += "." if control is None else f", and the same for people who are not in the release in {control:.1%}"
+        if control is not None:
+            least, most = interval(control, control_attempts)
+            words += f" ({least:.1%} to {most:.1%})." if control_attempts else "."
         words += "" if found.better else " That is no better than without the release's help."
         return replace(found, sentence=f"{words} {remark}" if remark else words)
 
@@ -139,22 +180,6 @@ class Attack(Part, ABC):
 
 
 _NO_COLUMN = ("row", "cell", "person", "household", "membership")
-
-
-def interval(share: float, attempts: int) -> tuple[float, float]:
-    """Return the 95 % confidence interval of a share (Wilson 1927).
-
-    >>> [round(end, 3) for end in interval(0.5, 100)]
-    [0.404, 0.596]
-    >>> interval(1.0, 0)
-    (0.0, 1.0)
-    """
-    if attempts <= 0:
-        return 0.0, 1.0
-    square = _NORMAL_95**2 / attempts
-    middle = (share + square / 2) / (1 + square)
-    half = _NORMAL_95 * sqrt(share * (1 - share) / attempts + square / (4 * attempts)) / (1 + square)
-    return max(0.0, middle - half), min(1.0, middle + half)
 
 
 ATTACKS: Family[Attack] = Family("attack", Attack, "discreet.evaluate.attacks", "discreet.attacks")  # type: ignore[type-abstract]

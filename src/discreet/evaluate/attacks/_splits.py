@@ -36,6 +36,7 @@ class SplitFigures:
     people: float = 0.0
     right: float = 0.0
     without: float = 0.0
+    naive: float = 0.0
     credibility: float = 0.0
     confidence: float = 0.0
     learnt: bool = False
@@ -56,7 +57,7 @@ def attack_splits(target: AttackTarget, table: CountTable, column: str, models: 
     order = np.argsort(pairs.released, kind="stable")
     ends = np.searchsorted(pairs.released[order], np.arange(target.after.sizes.size + 1))
     columns = [ReleasedCells(match, target.released_rows(i)) for i, match in enumerate(target.candidates.matches)]
-    rng = target.rng()
+    rng, usual = target.rng(), int(shown.sum(axis=0).argmax())
     large = np.flatnonzero((target.after.sizes >= 2 * target.k) & (target.after.sizes <= _LARGEST))
     found = SplitFigures()
     for c in rng.permutation(large).tolist():
@@ -68,6 +69,7 @@ def attack_splits(target: AttackTarget, table: CountTable, column: str, models: 
         splits = list(_splits(columns, c, people, target.k))[:_SPLITS]
         if splits:
             _attack_class(found, np.array(splits), values, _Promises(table, column, models), truth[people], rng)
+            found.naive += float(truth[people, usual].sum())
         if found.people and found.people >= _CLASSES * target.k * 2:
             break
     if not found.people:

@@ -113,6 +113,19 @@ class AttackTarget:
         return any(match.single is None for match in self.candidates.matches)
 
     @cached_property
+    def covers_people(self) -> bool:
+        """Whether most released rows cover somebody of the original table, which means of numbers do not."""
+        covering = np.zeros(self.after.sizes.size, dtype=np.bool_)
+        for _, _, released in self.of_everybody.found():
+            covering[released] = True
+        return 2 * float(self.after.sizes[covering].sum()) >= float(self.after.sizes.sum())
+
+    def check_covers_people(self) -> None:
+        """Raise NotModelled if the attacker could not find anybody by looking for rows that cover them."""
+        if not self.covers_people:
+            raise NotModelled("most released rows cover nobody of the original table, as means do; see distance")
+
+    @cached_property
     def k(self) -> int:
         """The least number of people in a class that attackers may rely on: the promise, or what they see."""
         promised = [m.minimum_size for m in self.hiding.models if m.name == "k" and not m.key_sets(self.given.names)]
@@ -145,7 +158,7 @@ class AttackTarget:
     @cached_property
     def belonging(self) -> Belonging:
         """Which released class the people of each original class are in."""
-        known = self._known_belonging()
+        known = self._known_belonging() or self._by_position()
         if known is not None:
             return known
         if self.candidates.pairs > _MOST_PAIRS:
@@ -180,8 +193,26 @@ class AttackTarget:
                 after = after[kept]
         except (DiscreetError, NotModelled, pl.exceptions.PolarsError):
             return None
-        key, people = np.unique(before * self.after.sizes.size + after, return_counts=True)
+        if before.size != after.size:  # another table than the release was made from
+            return None
+        return self._counted(before, after)
+
+    def _by_position(self) -> Belonging | None:
+        """Return who is in which class if the rows of a local recoding are in the original order: all of them fit."""
+        if not self.overlapping or self.people is not None or self.before.rows != self.after.rows:
+            return None
+        try:
+            before = self.class_of_rows(self.original, self.before)
+            after = self.class_of_rows(self.given.table, self.after)
+        except NotModelled:
+            return None
+        fits = all(match.holds(before, after).all() for match in self.candidates.matches)
+        return self._counted(before, after) if fits else None
+
+    def _counted(self, before: IntArray, after: IntArray) -> Belonging:
+        """Count the people of each pair of an original and a released class, given both for each released row."""
         size = self.after.sizes.size
+        key, people = np.unique(before * size + after, return_counts=True)
         return Belonging(key // size, key % size, people.astype(np.float64), exact=True)
 
     def class_of_rows(self, table: Any, classes: CountedClasses) -> IntArray:

@@ -63,7 +63,8 @@ class CompositionAttack(Attack):
         success = _right(_fewest(seen), people, people, column)
         alone = max(_right(each, people, people, column) for each in seen)
         control = self._control(target, releases, column)
-        return self.result(column, success, alone, people.rows, control=control, remark=remark)
+        others = 0 if control is None or target.control is None else target.control.classes.rows
+        return self.result(column, success, alone, people.rows, control=control, control_attempts=others, remark=remark)
 
     @staticmethod
     def _control(target: AttackTarget, releases: Sequence[ReadRelease], column: str) -> float | None:

@@ -57,7 +57,7 @@ class DefinettiAttack(Attack):
         truth = target.truth(column)
         success = _right(pairs, truth, _dealt(pairs, shown, leaves, model))
         naive = _right(pairs, truth, shown[pairs.released])
-        control, outsiders = None, target.control
+        control, count, outsiders = None, 0, target.control
         if outsiders is not None and column in outsiders.values:
             others = outsiders.matched
             own = [
@@ -65,8 +65,9 @@ class DefinettiAttack(Attack):
                 for feature, match in zip(features, outsiders.candidates.matches, strict=True)
             ]
             theirs = shares(outsiders.values[column], outsiders.classes.sizes)
-            control = _right(others, theirs, _dealt(others, shown, own, model))
-        return self.result(column, success, naive, target.before.rows, control=control)
+            count = round(others.people.sum())
+            control = _right(others, theirs, _dealt(others, shown, own, model)) if count else None
+        return self.result(column, success, naive, target.before.rows, control=control, control_attempts=count)
 
 
 def _features(match: ColumnMatch) -> IntArray:

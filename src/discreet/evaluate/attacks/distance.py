@@ -13,7 +13,7 @@ from discreet.evaluate.attacks._base import ATTACKS, Attack, AttackResult, NotMo
 from discreet.evaluate.attacks._target import AttackTarget
 from discreet.evaluate.candidates import ColumnMatch
 
-__all__ = ["DistanceAttack"]
+__all__ = ["DistanceAttack", "nearest_classes"]
 
 _PEOPLE = 2_000
 """Most people who are attacked; beyond that they are drawn."""
@@ -41,17 +41,14 @@ class DistanceAttack(Attack):
 
     def run(self, target: AttackTarget) -> Sequence[AttackResult]:
         """Attack everybody, or a sample."""
-        matches = target.candidates.matches
-        numeric = [i for i, match in enumerate(matches) if match.domain.positions is not None]
-        if not numeric:
+        if not _numeric(target):
             raise NotModelled("no quasi-identifier is a number or a date")
         pairs = target.belonging
-        people, rows = _positions(target, numeric)
         rng = target.rng()
-        chosen = np.arange(len(people))
+        chosen = np.arange(target.before.sizes.size)
         if chosen.size > _PEOPLE:
             chosen = np.sort(rng.choice(chosen, _PEOPLE, replace=False))
-        nearest = _nearest(people[chosen], rows)
+        nearest = nearest_classes(target, chosen)
         size = target.after.sizes.size
         key = pairs.original * size + pairs.released
         order = np.argsort(key)
@@ -61,6 +58,16 @@ class DistanceAttack(Attack):
         attempts = float(target.before.sizes[chosen].sum())
         success = float((hit / target.after.sizes[nearest]).sum() / attempts)
         return [self.found(target, success, 1 / target.after.total, round(attempts))]
+
+
+def nearest_classes(target: AttackTarget, people: IntArray) -> IntArray:
+    """Return for some original classes the released class with the nearest numbers."""
+    own, shown = _positions(target, _numeric(target))
+    return _nearest(own[people], shown)
+
+
+def _numeric(target: AttackTarget) -> list[int]:
+    return [i for i, match in enumerate(target.candidates.matches) if match.domain.positions is not None]
 
 
 def _positions(target: AttackTarget, numeric: Sequence[int]) -> tuple[FloatArray, FloatArray]:

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from discreet.counts import FloatArray, IntArray
 from discreet.evaluate.attacks._base import ATTACKS, Attack, AttackResult, NotModelled
 from discreet.evaluate.attacks._cells import ReleasedCells
+from discreet.evaluate.attacks._remaining import RemainingCells
+from discreet.evaluate.attacks._statistics import independent_attempts
 from discreet.evaluate.attacks._target import AttackTarget, Belonging
 
 __all__ = ["DowncodingAttack", "shares_given_rejected_splits"]
@@ -29,10 +31,11 @@ _LARGEST = 120
 class DowncodingAttack(Attack):
     """Narrows each generalized cell to a strictly finer value: a child in the hierarchy, or half of a range.
 
-    How likely each finer value is, is learned from the classes of the release that show it. In a local
-    recoding by a method that minimizes loss, the attacker also knows that a class could not be split: at least two of
-    the finer values occur in it, and none with k or more people on either side. The naive guess is the finer value with
-    the most rows in the whole release.
+    How likely each finer value is, is learned in two ways, and the more successful one is reported: from the classes
+    of the release that show it and may hold the same people otherwise, or from what classes with less loss leave of the
+    class. In a local recoding by a method that minimizes loss, the attacker also knows that a class could not be split:
+    at least two of the finer values occur in it, and none with k or more people on either side. The naive guess is the
+    finer value with the most rows in the whole release.
     """
 
     name: ClassVar[str] = "downcoding"
@@ -49,50 +52,69 @@ class DowncodingAttack(Attack):
         """Attack the cells of all columns, or a sample of them."""
         pairs = target.belonging
         columns = [ReleasedCells(match, target.released_rows(i)) for i, match in enumerate(target.candidates.matches)]
-        chosen = _cells_to_attack(target, columns)
+        chosen, drawn = _cells_to_attack(target, columns)
         if not any(each.size for each in chosen):
             raise NotModelled("no cell was generalized to more than one value")
-        right = naive = asked = 0.0
-        theirs = strangers = 0.0
+        left = RemainingCells.of(target, columns)
+        total = _NarrowedCells(target.after.sizes.size)
         for index, some in enumerate(chosen):
-            if not some.size:
-                continue
-            found = _attack_column(target, pairs, columns, index, some)
-            right, naive, asked = right + found.right, naive + found.naive, asked + found.cells
-            theirs, strangers = theirs + found.control_right, strangers + found.control_cells
-        control = theirs / strangers if strangers else None
+            if some.size:
+                _attack_column(target, pairs, columns, index, some, left, total)
+        asked, best = float(total.cells.sum()), int(total.right.sum(axis=1).argmax())
+        strangers = total.control_cells
         remark = (
             f"{asked:,.0f} cells of {sum(each.size for each in chosen):,} pairs of a class and a column were tried."
         )
-        return [self.result("cell", right / asked, naive / asked, round(asked), control=control, remark=remark)]
+        return [
+            self.result(
+                "cell",
+                total.right[best].sum() / asked,
+                total.naive / asked,
+                round(asked),
+                control=total.control_right[best] / strangers if strangers else None,
+                control_attempts=round(strangers),
+                independent=independent_attempts(total.right[best], total.cells) if drawn else None,
+                remark=remark,
+            )
+        ]
 
 
-@dataclass
 class _NarrowedCells:
-    right: float
-    naive: float
-    cells: float
-    control_right: float = 0.0
-    control_cells: float = 0.0
+    """Sums over the attacked cells, by class; two ways to guess are tried."""
+
+    def __init__(self, classes: int) -> None:
+        self.right: FloatArray = np.zeros((2, classes))
+        self.cells: FloatArray = np.zeros(classes)
+        self.naive = 0.0
+        self.control_right: FloatArray = np.zeros(2)
+        self.control_cells = 0.0
 
 
-def _cells_to_attack(target: AttackTarget, columns: Sequence[ReleasedCells]) -> list[IntArray]:
-    """Return for each column the classes whose cell is attacked."""
+def _cells_to_attack(target: AttackTarget, columns: Sequence[ReleasedCells]) -> tuple[list[IntArray], bool]:
+    """Return for each column the classes whose cell is attacked, and whether they are a sample."""
     finer: list[IntArray] = []
     for cells in columns:
         child = np.array([cells.child_of_leaves(value)[1] for value in range(cells.values)], dtype=np.int64)
         finer.append(np.flatnonzero((child[cells.match.value] > 1) & (child[cells.match.value] <= _MOST_CHILDREN)))
     every = sum(each.size for each in finer)
     if every <= _MOST_CELLS:
-        return finer
+        return finer, False
     rng = target.rng()
     share = _MOST_CELLS / every
-    return [np.sort(rng.choice(each, max(int(each.size * share), min(each.size, 1)), replace=False)) for each in finer]
+    some = [np.sort(rng.choice(each, max(int(each.size * share), min(each.size, 1)), replace=False)) for each in finer]
+    return some, True
 
 
 def _attack_column(
-    target: AttackTarget, pairs: Belonging, columns: Sequence[ReleasedCells], index: int, some: IntArray
-) -> _NarrowedCells:
+    target: AttackTarget,
+    pairs: Belonging,
+    columns: Sequence[ReleasedCells],
+    index: int,
+    some: IntArray,
+    left: RemainingCells | None,
+    total: _NarrowedCells,
+) -> None:
+    """Add up what is guessed right for the cells of some classes in a column."""
     cells = columns[index]
     known = _Knowledge(target, columns, index)
     child = cells.child_of_pairs(pairs, cells.match.leaf)
@@ -103,22 +125,20 @@ def _attack_column(
         matched = target.control.matched
         leaf = target.control.candidates.matches[index].leaf
         outside = target.composition(matched, cells.child_of_pairs(matched, leaf), width)
-    total = _NarrowedCells(0.0, 0.0, 0.0)
     alone = np.bincount(cells.match.value, minlength=cells.values) == 1
     for c in some.tolist():
         value = int(cells.match.value[c])
         prior = known.prior(value)
-        expected = known.likely(c, value, prior)
+        ways = [known.likely(c, value, prior), known.remaining(c, value, prior, left)]
         if target.overlapping or alone[value]:
-            expected = shares_given_rejected_splits(expected, int(target.after.sizes[c]), target.k)
-        guess, plain, rows = int(expected.argmax()), int(prior.argmax()), float(people[c].sum())
-        total.right += people[c, guess]
-        total.naive += people[c, plain]
-        total.cells += rows
+            ways = [shares_given_rejected_splits(each, int(target.after.sizes[c]), target.k) for each in ways]
+        guess = [int(each.argmax()) for each in ways]
+        total.right[:, c] += people[c, guess]
+        total.naive += float(people[c, int(prior.argmax())])
+        total.cells[c] += people[c].sum()
         if outside is not None:
             total.control_right += outside[c, guess]
-            total.control_cells += outside[c].sum()
-    return total
+            total.control_cells += float(outside[c].sum())
 
 
 class _Knowledge:
@@ -142,6 +162,14 @@ class _Knowledge:
         """Return the share of each child among people like those of a class, with the prior as one more person."""
         counts = self._among_finer_classes(c, value, prior.size)
         return np.asarray((counts + prior) / (counts.sum() + 1))
+
+    def remaining(self, c: int, value: int, prior: FloatArray, left: RemainingCells | None) -> FloatArray:
+        """Return the share of each child in what classes with less loss leave of a class."""
+        found = None if left is None else left.of_class(c)
+        if found is None:
+            return prior
+        weights = found.shares[self.index][self.cells.covered[value]]
+        return np.asarray(np.bincount(self.cells.children(value), weights=weights, minlength=prior.size))
 
     def _among_finer_classes(self, c: int, value: int, children: int) -> FloatArray:
         """Return the rows of classes that show a child of the value and may hold the same people otherwise."""

@@ -71,12 +71,14 @@ class HomogeneityAttack(Attack):
         if outsiders is not None and column.name in outsiders.values:
             values = [outsiders.values[column.name]]
             linked = link(outsiders.classes, target.after, outsiders.candidates, values, target.seed)
-            control = linked.values[column.name]
+            control, others = linked.values[column.name], linked.records
         else:
+            others = 0
             control = _guessed_from_others(target.after, matched)
         who = "rows" if target.people is None else units(target.people.unit)
         remark = f"{found.certain:.1%} of the released {who} are in classes where all known values are the same."
-        return self.result(column.name, found.success, found.naive, target.after.total, control=control, remark=remark)
+        figures = (found.success, found.naive, target.after.total)
+        return self.result(column.name, *figures, control=control, control_attempts=others, remark=remark)
 
 
 def _guessed_from_others(released: CountedClasses, matched: MatchedValues) -> float:

@@ -42,6 +42,7 @@ class InferenceAttack(Attack):
         """Predict every sensitive column."""
         if not target.values:
             raise NotModelled("no sensitive column was named")
+        target.check_covers_people()
         columns = [ReleasedCells(match, target.released_rows(i)) for i, match in enumerate(target.candidates.matches)]
         return [self._attack(target, columns, column) for column in target.values]
 
@@ -56,7 +57,7 @@ class InferenceAttack(Attack):
         scores = _scores(tables, counts, leaves)
         success = float((weight * truth[np.arange(len(truth)), scores.argmax(axis=1)]).sum())
         naive = float((weight * truth[:, 0]).sum())
-        outsiders = target.control
+        outsiders, count = target.control, 0
         if outsiders is None or column not in outsiders.values:
             control = _without_own_row(target, columns, tables, counts, scores, truth)
         else:
@@ -65,7 +66,8 @@ class InferenceAttack(Attack):
             guess = _scores(tables, counts, own).argmax(axis=1)
             share = outsiders.classes.sizes / outsiders.classes.rows
             control = float((share * theirs[np.arange(len(theirs)), guess]).sum())
-        return self.result(column, success, naive, target.before.rows, control=control)
+            count = outsiders.classes.rows
+        return self.result(column, success, naive, target.before.rows, control=control, control_attempts=count)
 
 
 def _by_leaf(cells: ReleasedCells, shown: FloatArray) -> FloatArray:

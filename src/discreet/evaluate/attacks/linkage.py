@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -61,14 +61,16 @@ class LinkageAttack(Attack):
 
     def run(self, target: AttackTarget) -> Sequence[AttackResult]:
         """Link every person."""
+        target.check_covers_people()
         found = link(target.before, target.after, target.candidates, (), target.seed)
-        control = None
+        others: dict[str, Any] = {}
         if target.control is not None:
             outsiders = target.control
-            control = link(outsiders.classes, target.after, outsiders.candidates, (), target.seed).success
+            control = link(outsiders.classes, target.after, outsiders.candidates, (), target.seed)
+            others = {"control": control.success, "control_attempts": control.records}
         one = "exactly one" if target.people is None else "those of one person only"
         remark = f"{found.matched:.1%} of the people match a released row, {found.singled_out:.1%} {one}."
-        return [self.found(target, found.success, found.naive, found.records, control=control, remark=remark)]
+        return [self.found(target, found.success, found.naive, found.records, **others, remark=remark)]
 
 
 def link(

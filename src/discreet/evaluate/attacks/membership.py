@@ -44,6 +44,7 @@ class MembershipAttack(Attack):
         outsiders = target.population or target.control
         if outsiders is None:
             raise NotModelled("neither a population nor a control group was given")
+        target.check_covers_people()
         rows = [_rows_that_fit(target, each) for each in (target.candidates, outsiders.candidates)]
         sizes = [target.before.sizes.astype(np.float64), outsiders.classes.sizes.astype(np.float64)]
         if target.population is None:

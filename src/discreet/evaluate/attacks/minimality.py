@@ -87,7 +87,9 @@ class MinimalityAttack(Attack):
                 f"{best.confidence:.1%}."
             )
             naive = max(best.naive, best.without)
-            found.append(self.result(name, best.success, naive, best.people, control=best.control, remark=remark))
+            others = 0 if best.control is None or target.control is None else target.control.classes.rows
+            figures = (best.success, naive, best.people)
+            found.append(self.result(name, *figures, control=best.control, control_attempts=others, remark=remark))
         if not found:
             raise NotModelled(reasons[0])
         return found
@@ -135,12 +137,12 @@ def _by_splits(target: AttackTarget, column: SensitiveColumn) -> Minimality:
         attribute="classes",
         success=found.right / found.people,
         without=found.without / found.people,
-        naive=float(groups.whole.max() / groups.whole.sum()),
+        naive=found.naive / found.people,
         credibility=found.credibility,
         confidence=found.confidence,
         learnt=found.learnt,
         draws=found.draws,
-        people=target.before.rows,
+        people=round(found.people),
     )
 
 

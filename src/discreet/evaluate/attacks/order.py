@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from discreet.counts import IntArray
 from discreet.evaluate.attacks._base import ATTACKS, Attack, AttackResult, NotModelled
 from discreet.evaluate.attacks._target import AttackTarget
+from discreet.evaluate.attacks.distance import nearest_classes
 from discreet.evaluate.candidates import Candidates
 
 __all__ = ["OrderAttack"]
@@ -27,7 +29,8 @@ _SHUFFLES = 9
 class OrderAttack(Attack):
     """Aligns the released rows with the original ones in the order of both, and counts the rows that fit.
 
-    Original rows that do not fit the next released row are taken for suppressed ones. The naive guess is the best of
+    Original rows that do not fit the next released row are taken for suppressed ones. Rows of means, which fit nobody,
+    are compared by the nearest numbers. The naive guess is the best of
     some alignments with the released rows shuffled: many rows fit by chance where classes are large, and a row that
     is found late leaves few for all that follow.
     """
@@ -53,10 +56,9 @@ class OrderAttack(Attack):
         after = whole[:_ROWS]
         if target.people is not None:
             remark = f"{remark} Positions are of rows, of which a {target.people.unit} may have several.".strip()
-        if target.of_everybody.pairs == 0:
-            raise NotModelled("nobody of the original table matches a released row")
-        aligned = _aligned(target.of_everybody, before, after)
-        chance = [_aligned(target.of_everybody, before, rng.permutation(whole)[:_ROWS]) for _ in range(_SHUFFLES)]
+        align = _alignment(target, before, after.size)
+        aligned = align(after)
+        chance = [align(rng.permutation(whole)[:_ROWS]) for _ in range(_SHUFFLES)]
         return [self.result("row", aligned, max(chance), after.size, remark=remark)]
 
 
@@ -64,6 +66,21 @@ def _shuffled_when_written(released: object) -> bool:
     """Whether a table is a release in memory, whose rows are shuffled when it is written."""
     job, table = getattr(released, "job", None), getattr(released, "table", None)
     return job is not None and job.get("order", "random") == "random" and not hasattr(table, "shuffle")
+
+
+def _alignment(target: AttackTarget, before: IntArray, rows: int) -> Callable[[IntArray], float]:
+    """Return what gives the share of released rows in their place: those that cover the person, else the nearest."""
+    if target.covers_people:
+        return partial(_aligned, target.of_everybody, before)
+    if (
+        target.people is not None
+        or before.size != rows
+        or not any(match.domain.positions is not None for match in target.candidates.matches)
+    ):
+        raise NotModelled("most released rows cover nobody of the original table")
+    own, which = np.unique(before, return_inverse=True)
+    nearest = nearest_classes(target, own)[which]
+    return lambda after: float(np.mean(nearest == after))
 
 
 def _aligned(candidates: Candidates, before: IntArray, after: IntArray) -> float:

@@ -41,6 +41,7 @@ class SinglingOutAttack(Attack):
 
     def run(self, target: AttackTarget) -> Sequence[AttackResult]:
         """Try one predicate for each released class."""
+        target.check_covers_people()
         columns = [ReleasedCells(match, target.released_rows(i)) for i, match in enumerate(target.candidates.matches)]
         predicate = _predicates(target, columns)
         everybody = [match.leaf for match in target.of_everybody.matches]
@@ -54,7 +55,9 @@ class SinglingOutAttack(Attack):
         naive = (1 - 1 / people) ** (people - 1)
         ends = int((predicate.column >= 0).sum())
         remark = f"{ends:,} of {isolated.size:,} predicates use the end of a range."
-        return [self.result("person", float(isolated.mean()), naive, isolated.size, control=control, remark=remark)]
+        tried = 0 if control is None else isolated.size
+        figures = (float(isolated.mean()), naive, isolated.size)
+        return [self.result("person", *figures, control=control, control_attempts=tried, remark=remark)]
 
 
 @dataclass(frozen=True, eq=False)
