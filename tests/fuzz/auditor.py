@@ -278,6 +278,10 @@ def broken_crowds(original, released, quasi, models, trees, missing="unknown"):
         if name in OF_TABLE:
             found += [] if OF_TABLE[name](sizes, arguments) else [f"the table breaks {name} {arguments}"]
             continue
+        for columns in key_sets(name, arguments, quasi):
+            crowds = [len({owner[row["rid"]] for row in group}) for group in classes_of(released, columns)]
+            if min(crowds, default=arguments["k"]) < arguments["k"]:
+                found.append(f"{min(crowds)} people share their {columns}, which breaks {name} {arguments}")
         column = arguments.get("attribute")
         whole = _having(original, column, owner, missing) if column else {}
         for group, size in zip(groups, sizes, strict=True):

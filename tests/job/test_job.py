@@ -208,9 +208,14 @@ def test_missing_sensitive_values_are_a_key(tmp_path: Path) -> None:
 def test_a_small_budget_of_a_large_table_is_pointed_out(tmp_path: Path) -> None:
     pl.DataFrame({"a": ["x", "y"] * 600}).write_csv(tmp_path / "people.csv")
     job = {"input": str(tmp_path / "people.csv"), "quasi_identifiers": ["a"], "privacy": "k(2)"}
-    said = "budget(5) lets 5 rows go; for a share write budget(5%)."
+    said = "budget(5) leaves out 5 at most; for a share write budget(5%)."
     assert said in Job(**job, suppression="budget(5)").run().notes
     assert said not in Job(**job, suppression="budget(5%)").run().notes
+    visits = pl.DataFrame({"a": ["x", "y"] * 1200, "p": [row // 4 for row in range(2400)]})
+    visits.write_csv(tmp_path / "people.csv")
+    assert said not in Job(**job, suppression="budget(5)", person="p").run().notes  # five of 600 people
+    said = "budget(5, of=rows) leaves out 5 at most; for a share write budget(5%, of=rows)."
+    assert said in Job(**job, suppression="budget(5, of=rows)", person="p").run().notes
     pl.DataFrame({"a": ["x", "y"] * 60}).write_csv(tmp_path / "people.csv")
     assert said not in Job(**job, suppression="budget(5)").run().notes
 

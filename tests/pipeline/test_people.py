@@ -106,6 +106,42 @@ def test_every_class_of_a_release_has_enough_people(suppression: str, unit: str,
     assert done >= 4
 
 
+def test_hidden_values_are_those_of_people() -> None:
+    """Somebody with a hidden and a shown value in one class is no reason to see nothing hidden there."""
+    overlapping = 0
+    for seed in range(40):
+        rng = random.Random(f"hidden {seed}")
+        table = visits(seed, rng.randint(4, 30), rng.randint(2, 9), missing=rng.choice((0, 0.2)))
+        table = table.with_columns(
+            age=pl.col("age") // 30, s=pl.when(pl.col("s") == ILLNESSES[0]).then(pl.lit("*")).otherwise("s")
+        )
+        rows = table.to_dicts()
+        occurring = {row["s"] for row in rows} - {"*", None}
+        classes: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+        for row in rows:
+            classes.setdefault((row["age"], row["sex"]), []).append(row)
+        people, possible = [], []
+        for members in classes.values():
+            hidden = {row["pid"] for row in members if row["s"] == "*"}
+            shown = {row["s"] for row in members} - {"*", None}
+            left = len(occurring - shown) or bool(shown)
+            if hidden and left:
+                people.append(len(hidden))
+                possible.append(int(left))
+                overlapping += any(row["pid"] in hidden and row["s"] in shown for row in members)
+        given: dict[str, Any] = {"quasi_identifiers": ["age", "sex"], "person": "pid", "unknown": "*"}
+        audited = dc.audit(table, **given, sensitive="s", privacy="l+(0.9, s)").hidden.get("s")
+        measured = dc.evaluate.risk(table, **given, sensitive="s", depth=1).disclosure["s"].hidden
+        for found in (audited, measured):
+            if not people:
+                assert found is None
+                continue
+            assert found is not None
+            assert (found.values, found.classes, found.fewest) == (sum(people), len(people), min(possible)), seed
+            assert found.known == sum(n for n, left in zip(people, possible, strict=True) if left == 1)
+    assert overlapping > 10
+
+
 def test_people_are_numbered_by_the_codes_of_their_rows_alone() -> None:
     table = visits(3, 200, 40, missing=0.2)
     others = {f"QZPerson{number:04d}": f"other{(number * 37) % 101:03d}" for number in range(40)}

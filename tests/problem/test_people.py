@@ -21,9 +21,16 @@ def build(sample, privacy="k(2)", **parts):
     return Problem.build(sample.counts, privacy=privacy, **parts)
 
 
-@pytest.mark.parametrize("suppression", ["violating-records", "class-values", "violating-values"])
-def test_some_kinds_of_suppression_are_refused(sample, suppression):
-    with pytest.raises(UnsupportedCombinationError, match="choose none, a budget or class-records"):
+@pytest.mark.parametrize(
+    ("suppression", "reason"),
+    [
+        ("violating-records", "which rows are the fewest is not known where people have several rows and values"),
+        ("class-values", "a value that is hidden in one row of a person may be shown in another"),
+        ("violating-values", "a value that is hidden in one row of a person may be shown in another"),
+    ],
+)
+def test_some_kinds_of_suppression_are_refused(sample, suppression, reason):
+    with pytest.raises(UnsupportedCombinationError, match=f"{reason}; choose none, a budget or class-records"):
         build(sample, "l+(0.5, s0)", suppression=suppression)
 
 

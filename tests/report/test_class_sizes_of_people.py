@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -71,7 +72,38 @@ def test_reports_of_releases(seed: int, scheme: str, tmp_path: Path) -> None:
     assert f"{release.before.unique:,} people alone with their values" in page
     assert "people alone with what others may know of any of their rows" in page
     assert "trial attack: right about a person " in page
-    assert "each counts once" in release.report(tmp_path / "report.md").read_text()
+    report = release.report(tmp_path / "report.md").read_text()
+    assert "each counts once" in report
+    assert "the chance of picking the right person is 1 in" in report
+
+
+@pytest.mark.parametrize(
+    ("options", "wanted"),
+    [
+        ({}, "discreet audit FILE with the promises above checks the promises on the file itself"),
+        (
+            {"person": "pid"},
+            "the file does not say whose rows they are, so that only the owner can count people in it",
+        ),
+        (
+            {"person": "pid", "household": "hid"},
+            "the file does not say whose rows they are, so that only the owner can count households in it",
+        ),
+        (
+            {"person": "pid", "pseudonyms": True},
+            "discreet audit FILE --person pid with the promises above checks the promises on the file itself",
+        ),
+    ],
+)
+def test_a_recipient_is_told_whether_people_can_be_counted(
+    options: dict[str, Any], wanted: str, tmp_path: Path
+) -> None:
+    table = ages(1).with_columns(hid=pl.col("pid") % 9)
+    unused = [column for column in ("pid", "hid") if column not in options.values()]
+    given = {"quasi_identifiers": {"age": "intervals(5, 10, 20)"}, "privacy": "k(2)", "identifiers": unused}
+    release = dc.anonymize(table, **given, suppression="budget(30%)", **options)
+    page = release.protection_page(tmp_path / "page.html").read_text()
+    assert wanted in page
 
 
 def test_rows_that_are_in_one_class_are_counted_as_ever() -> None:

@@ -126,9 +126,12 @@ def test_a_release_in_another_way(visit: Visit, tmp_path: Path) -> None:
     visit.step("goals")
     page.get_by_text("Released as random pseudonyms: patient and family").wait_for()
     page.get_by_text("seen: Its dates are shifted by up to 30 days").wait_for()
+    page.get_by_text("Anyone who looks for a person finds at least 5 households").wait_for()
     page.get_by_text("Ready to run.").wait_for()
     visit.click("Find the best release")
     page.get_by_text("They are pseudonymous and not anonymous").first.wait_for()
+    visit.step("explore")
+    page.get_by_text("Households released").wait_for()
 
 
 def test_hidden_cells_and_the_weaker_promise(visit: Visit) -> None:

@@ -140,6 +140,9 @@ def test_households_and_pseudonyms(long_studio: Any) -> None:
     assert (job["person"], job["household"], job["pseudonyms"]) == ("patient", "family", True)
     released = pl.read_csv(io.BytesIO(file(visitor, run, "data.csv")))
     assert released["family"].n_unique() == 10
+    families = {"released": 10, "suppressed": VISITS["family"].n_unique() - 10}
+    assert visitor.get(f"/jobs/{run['id']}/result").json()["people"] == families
+    assert run["facts"]["suppressed"] == families["suppressed"]
     assert not set(released["patient"]) & set(VISITS["patient"])
     now = visitor.patch(path, {"pseudonyms": False}).json()
     assert now["pseudonyms"] is False

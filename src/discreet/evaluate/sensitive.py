@@ -89,6 +89,7 @@ def sensitive_groups(classes: CountedClasses, column: SensitiveColumn, original:
         hides=column.unknown is not None,
         positions=positions,
         of_people=classes.owners is not None,
+        suppressed=None if classes.owners is None else classes.known(column.name, before & ~now),
     )
 
 

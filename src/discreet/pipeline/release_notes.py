@@ -83,7 +83,7 @@ def notes(
                 yield f"Column '{name}' has missing values; missing counts as a value of its own."
             elif rows:
                 yield f"Column '{name}' has no value in {few(rows)} rows; missing counts as a value of its own."
-    note = problem.suppression.note(problem.whole.n)
+    note = problem.suppression.note(problem.whole.units.n if problem.limit_of_people else problem.whole.n)
     if note is not None:
         yield note
     if counted.people is not None and not problem.looks_at_population:

@@ -95,8 +95,10 @@ def _check_people(
 def _why_no_people(kind: Suppression) -> str:
     """Return why a suppression kind does not go with people who may have several rows."""
     if kind.hides_values:
-        return "a value that is hidden in one row of a person may stand in another"
-    return "one person may have several rows and values"
+        return "a value that is hidden in one row of a person may be shown in another"
+    if not kind.whole_classes:
+        return "which rows are the fewest is not known where people have several rows and values"
+    return "it counts rows, and a person may have several"
 
 
 def _check_local_people(kind: Suppression, schemes: Sequence[Scheme]) -> None:

@@ -133,7 +133,9 @@ def hiding_classes(groups: Groups, thetas: NDArray[np.float64] | None = None) ->
     a table without a known value nothing can be said, and it is left out.
     """
     known = groups.sizes if groups.known is None else groups.known
-    hidden = known - np.bincount(groups.group, weights=groups.count, minlength=known.size).astype(np.int64)
+    hidden = groups.suppressed
+    if hidden is None:
+        hidden = known - np.bincount(groups.group, weights=groups.count, minlength=known.size).astype(np.int64)
     where = np.flatnonzero(hidden > 0)
     number, clear = np.ones(where.size, dtype=np.int64), np.zeros(where.size, dtype=np.bool_)
     for part, shown in _shown_values(groups, where):

@@ -74,6 +74,7 @@ def release_result(release: Release, job: Job, rows: Path, released: Path, formu
         "counted_as": counted_as(release),
         "values_of": values_of(release),
         "suppressed": release.suppressed,
+        "people": _people(release),
         "suppressed_values": release.suppressed_values,
         "dropped_missing": release.dropped_missing,
         "classes": release.classes,
@@ -109,6 +110,13 @@ def release_result(release: Release, job: Job, rows: Path, released: Path, formu
     }
 
 
+def _people(release: Release) -> dict[str, int] | None:
+    """How many people, or households, are released and left out; None if rows are counted."""
+    if release.people is None or release.suppressed_people is None:
+        return None
+    return {"released": release.people - release.suppressed_people, "suppressed": release.suppressed_people}
+
+
 def _remedies(release: Release, before: pl.LazyFrame) -> list[dict[str, Any]]:
     """Promises that would keep sensitive columns from being inferred as surely as they can be now.
 
@@ -130,6 +138,8 @@ def run_facts(result: Mapping[str, Any]) -> dict[str, Any]:
     """Figures of a release that the list of runs compares."""
     names = ("normalized_cost", "suppressed", "rows", "classes", "smallest_class", "highest_risk", "average_risk")
     facts = {name: result[name] for name in (*names, "status", "gap", "scheme")}
+    if result["people"] is not None:
+        facts["suppressed"] = result["people"]["suppressed"]
     return {name: plain(value) for name, value in facts.items()} | {"verdict": result["verdict"]["level"]}
 
 
@@ -295,6 +305,7 @@ def front_result(front: Front) -> dict[str, Any]:
         "kind": "front",
         "points": points,
         "knee": knee,
+        "values_of": "people" if front.problem.people is None else "rows",
         "picture": _picture(front),
         "svg": str(front.plot().render("svg")),
     }

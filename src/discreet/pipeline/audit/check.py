@@ -296,7 +296,12 @@ class AuditRequest:
         trees = self.sensitive if isinstance(self.sensitive, Mapping) else {}
         compared = make_reference(column, counted, trees.get(column), self.types.get(column))
         groups = _group_values(classes, values, (known & shown).to_numpy(), compared)
-        return replace(groups, known=classes.sizes_of(known.to_numpy()), hides=self.unknown is not None)
+        return replace(
+            groups,
+            known=classes.sizes_of(known.to_numpy()),
+            hides=self.unknown is not None,
+            suppressed=None if classes.person is None else classes.sizes_of((known & ~shown).to_numpy()),
+        )
 
 
 def _weaker(matches: Iterable[PrivacyModel], sizes: ClassSizes, who: str) -> Iterator[str]:

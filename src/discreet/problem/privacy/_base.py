@@ -60,6 +60,8 @@ class Groups:
     """The number each value is, if the sensitive attribute is a number or date (days since 1970-01-01)."""
     of_people: bool = False
     """Everything is counted in people, of whom one may have several values; ``known`` are those with any."""
+    suppressed: NDArray[np.int64] | None = None
+    """How many of each class have a suppressed value, where that is not what ``known`` has more than the values."""
 
     @property
     def shares(self) -> NDArray[np.float64]:

@@ -78,7 +78,7 @@ class Suppression(Part, ABC):
         return False
 
     def note(self, n: int) -> str | None:
-        """Return a note for whoever chose this kind for a table of ``n`` rows, or None."""
+        """Return a note for whoever chose this kind for a table of ``n`` rows, or people, or None."""
         return None
 
     def before(self, table: CountTable) -> NDArray[np.bool_] | None:

@@ -91,14 +91,15 @@ class SuppressRecords(Suppression):
         return math.floor(Fraction(repr(self.limit)) * n)
 
     def note(self, n: int) -> str | None:
-        """Return a note if a number of records may be meant as a percentage of a large table.
+        """Return a note if a number of records, or people, may be meant as a percentage of a large table.
 
         >>> SuppressRecords(5).note(30162)
-        'budget(5) lets 5 rows go; for a share write budget(5%).'
+        'budget(5) leaves out 5 at most; for a share write budget(5%).'
         """
         if not isinstance(self.limit, int) or not 1 <= self.limit <= 100 or n < 100 * self.limit or n < 1000:
             return None
-        return f"{self.text} lets {amount(self.limit, 'row')} go; for a share write budget({self.limit}%)."
+        share = self.text.replace(f"({self.limit}", f"({self.limit}%", 1)
+        return f"{self.text} leaves out {self.limit} at most; for a share write {share}."
 
     def apply(self, classes: Classes, models: Sequence[PrivacyModel]) -> Suppressed:
         """Return all records of each class that is not ok; the caller compares them with the budget."""

@@ -284,8 +284,18 @@ def _private(release: Release) -> Iterator[Block]:
 def _repeat(release: Release) -> Iterator[tuple[str, str]]:
     versions = release.versions
     yield "owner", f"discreet run job.yaml, with discreet {versions['discreet']}; the job file holds the seed"
-    certified = "--certificate certificate.json" if release.job.get("certificate") else "with the promises above"
-    yield "recipient", f"discreet audit FILE {certified} checks the promises on the file itself"
+    job, certified = release.job, "with the promises above"
+    if job.get("certificate"):
+        certified = "--certificate certificate.json"
+    unit = job.get("household") or job.get("person")
+    if release.audit.people is None or unit in pseudonym_columns(job):
+        named = "" if release.audit.people is None or job.get("certificate") else f" --person {unit}"
+        yield "recipient", f"discreet audit FILE{named} {certified} checks the promises on the file itself"
+    else:
+        yield (
+            "recipient",
+            f"the file does not say whose rows they are, so that only the owner can count {counted_as(release)} in it",
+        )
     yield "input", input_words(release)
     yield "output", output_words(release.wrote)
     yield "search", _search(release.job)

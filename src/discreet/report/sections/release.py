@@ -380,9 +380,10 @@ def _audit(release: Release) -> Iterator[Block]:
 
 
 def _risk(release: Release, least: int) -> Iterator[Block]:
+    right = "row" if release.audit.people is None else release.audit.unit
     yield Text(
         "Somebody who knows that a person is in the table, and knows all of the person's quasi-identifiers, is left "
-        "with those who look the same: the chance of picking the right row is 1 in the size of that class."
+        f"with those who look the same: the chance of picking the right {right} is 1 in the size of that class."
     )
     only = unprotected(release)
     if only is not None:

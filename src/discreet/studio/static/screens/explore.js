@@ -84,7 +84,7 @@ function Front({ job }) {
       <div class="front-chart"><${FrontChart} id=${job.id} points=${points} chosen=${chosen.id} knee=${knee} onChoose=${(id) => setQuery({ point: id })} /></div>
       <div class="point-card" role="region" aria-live="polite" aria-label=${words.chosen}>
         <h3>${chosen.title} ${chosen.id === knee && html`<span class="chip warn"><${Icon} name="spark" />${words.suggested}</span>`}</h3>
-        <dl class="pairs"><dt>${words.loss}</dt><dd>${share(chosen.loss)}</dd><dt>${words.suppressed}</dt><dd>${count(chosen.suppressed)}</dd>
+        <dl class="pairs"><dt>${words.loss}</dt><dd>${share(chosen.loss)}</dd><dt>${found.values_of === "rows" ? words.suppressedRows : words.suppressed}</dt><dd>${count(chosen.suppressed)}</dd>
           ${Object.entries(chosen.levels || {}).map(([name, level]) => {
             const depth = (project.hierarchies[name] || {}).depth || Math.max(level, 1);
             return html`<dt>${name}</dt><dd><${Pips} level=${level} levels=${depth} /></dd>`;
@@ -119,7 +119,7 @@ function Live({ live, points, index, onIndex }) {
       <div class="row spread small quiet"><span>${texts.goals.kLow}</span><span>${texts.goals.kHigh}</span></div></div></div>
     ${!now && html`<p class="quiet">${words.notLive}</p>`}
     ${now && html`<div class="live-figures" role="status">
-        <${Gauge} label=${words.loss} value=${point.loss} text=${share(point.loss)} kind="bound" /><${Gauge} label=${texts.risk.highest} value=${now.highest_risk} text=${share(now.highest_risk)} kind="after" /><${Gauge} label=${texts.risk.average} value=${now.average_risk} text=${share(now.average_risk)} kind="after" /><${Gauge} label=${words.suppressed} value=${now.left_out / Math.max(1, project.rows)} text=${count(now.left_out)} kind="before" /></div>
+        <${Gauge} label=${words.loss} value=${point.loss} text=${share(point.loss)} kind="bound" /><${Gauge} label=${texts.risk.highest} value=${now.highest_risk} text=${share(now.highest_risk)} kind="after" /><${Gauge} label=${texts.risk.average} value=${now.average_risk} text=${share(now.average_risk)} kind="after" /><${Gauge} label=${words.suppressed} value=${now.left_out / Math.max(1, live.total || project.rows)} text=${count(now.left_out)} kind="before" /></div>
       <div class="scroll framed" tabindex="0" role="group" aria-label=${words.liveTable}><table class="grid live-table"><thead><tr>${live.columns.map((name) => html`<th scope="col"><${Name} of=${name} /></th>`)}${live.others.map((name) => html`<th scope="col"><${Name} of=${name} /></th>`)}<th scope="col">${words.liveGroup}</th></tr></thead>
         <tbody>${now.groups.map((size, row) => html`<tr key=${row} class=${size === null ? "gone" : ""}>${live.columns.map((column) => {
           const { exact, shown } = label(column, row);
@@ -144,7 +144,7 @@ function Result({ job }) {
   return html`
     <section aria-labelledby="release-title" class="stack"><div class="row spread"><h2 class="section" id="release-title">${words.release}</h2><span class="chip accent">${jobLabel(job)}</span></div>
     <div class="stats">
-      <${Stat} label=${words.released} value=${count(found.released)} of=${words.leftOut(count(found.suppressed))} />
+      <${Stat} label=${words.released(found.counted_as)} value=${count((found.people || found).released)} of=${words.leftOut(count((found.people || found).suppressed))} />
       <${Stat} label=${words.classes} value=${count(found.classes)} of=${words.smallest(count(found.smallest_class))} />
       <${Stat} label=${words.loss} value=${found.normalized_cost === null ? number(found.cost) : share(found.normalized_cost)} of=${words.ofAll} />
       <${Stat} label=${words.proof} value=${optimal ? words.optimal : words.notProven} of=${optimal ? words.optimalText(typeof found.scheme === "string" ? found.scheme : [...new Set(Object.values(found.scheme))].join(" / ")) : words.couldBe(share(atBest(found)))} />
@@ -152,18 +152,18 @@ function Result({ job }) {
     <${Card} title=${words.columns} text=${words.columnsText}>
       <div class="attributes" role="radiogroup" aria-label=${words.columns}>${found.attributes.map((each) => html`<button type="button" role="radio" key=${each.name} aria-checked=${each.name === column ? "true" : "false"} onClick=${() => setQuery({ column: each.name })}>
         <b><${Name} of=${each.name} /></b>${each.level !== null ? html`<${Pips} level=${each.level} levels=${each.height} />` : html`<span class="small">${words.cutOf(count(each.released_values))}</span>`}<span class="small quiet">${words.valuesOf(count(each.values), count(each.released_values))}</span></button>`)}</div>
-      ${attribute && html`<${Attribute} key=${column} id=${job.id} attribute=${attribute} />`}
+      ${attribute && html`<${Attribute} key=${column} id=${job.id} attribute=${attribute} who=${found.values_of || "people"} />`}
     </${Card}>
     ${found.kept.length > 0 && html`<${Kept} kept=${found.kept} />`}
-    ${found.lattice && html`<${Lattice} lattice=${found.lattice} space=${found.space} examined=${found.examined} />`}
+    ${found.lattice && html`<${Lattice} lattice=${found.lattice} who=${found.values_of || "people"} space=${found.space} examined=${found.examined} />`}
     <${Rows} job=${job} />`;
 }
 
-function Attribute({ id, attribute }) {
+function Attribute({ id, attribute, who }) {
   const { name, cut } = attribute;
   return html`<div class="columns two attribute">
     <div><h3>${words.histogram}</h3><${JobChart} id=${id} name="column" column=${name} empty=${words.noHistogram} />
-      ${cut && cut.detail.length > 0 && html`<table class="grid"><thead><tr><th scope="col">${words.covers}</th><th scope="col" class="num">${words.covered}</th></tr></thead><tbody>${cut.detail.map(([covers, rows]) => html`<tr><th scope="row">${covers}</th><td class="num">${count(rows)}</td></tr>`)}</tbody></table>`}</div>
+      ${cut && cut.detail.length > 0 && html`<table class="grid"><thead><tr><th scope="col">${words.covers}</th><th scope="col" class="num">${words.covered[who]}</th></tr></thead><tbody>${cut.detail.map(([covers, rows]) => html`<tr><th scope="row">${covers}</th><td class="num">${count(rows)}</td></tr>`)}</tbody></table>`}</div>
     <div><h3>${words.cut}</h3><${JobChart} id=${id} name="column" part="tree" column=${name} empty=${words.noTree} /><p class="small quiet">${cut && cut.tree.length > 0 && words.treeText}</p></div>
   </div>`;
 }
@@ -175,14 +175,14 @@ function Kept({ kept }) {
 }
 
 /** The level of every column, and the effect of one step up or down. */
-function Lattice({ lattice, space, examined }) {
+function Lattice({ lattice, who, space, examined }) {
   const step = (column, change) => lattice.steps.find((each) => each.column === column && each.change === change);
   return html`<${Card} kind="flush" title=${words.lattice} text=${words.latticeText(count(examined), count(space))}><div class="scroll" tabindex="0" role="region" aria-label=${words.lattice}><table class="grid ladder"><thead><tr><th scope="col">${texts.risk.column}</th><th scope="col">${words.ladder}</th><th scope="col">${words.finer}</th><th scope="col">${words.coarser}</th></tr></thead>
     <tbody>${Object.entries(lattice.levels).map(([column, level]) => {
       const [finer, coarser] = [step(column, -1), step(column, 1)];
       const height = lattice.heights[column];
       return html`<tr><th scope="row">${column}</th><td><svg class="rungs" viewBox=${`0 0 ${height * 26 + 22} 22`} width=${height * 26 + 22} height="22" role="img" aria-label=${texts.levelOf(level, height)}><line x1="11" x2=${height * 26 + 11} y1="11" y2="11" />${Array.from({ length: height + 1 }, (_, index) => html`<circle cx=${index * 26 + 11} cy="11" r=${index === level ? 9 : 5} class=${index === level ? "on" : ""} />${index === level && html`<text x=${index * 26 + 11} y="15" text-anchor="middle">${level}</text>`}`)}</svg></td>
-        <td>${finer ? html`<span class=${finer.small_rows ? "warned" : ""}>${words.finerText(count(finer.small_rows), lattice.least)}</span>` : html`<span class="quiet">${words.finest}</span>`}</td><td>${coarser ? words.coarserText(count(coarser.classes), count(coarser.small_rows), lattice.least) : html`<span class="quiet">${words.coarsest}</span>`}</td></tr>`;
+        <td>${finer ? html`<span class=${finer.small_rows ? "warned" : ""}>${words.finerText(count(finer.small_rows), who, lattice.least)}</span>` : html`<span class="quiet">${words.finest}</span>`}</td><td>${coarser ? words.coarserText(count(coarser.classes), count(coarser.small_rows), who, lattice.least) : html`<span class="quiet">${words.coarsest}</span>`}</td></tr>`;
     })}</tbody></table></div></${Card}>`;
 }
 

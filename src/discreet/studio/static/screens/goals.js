@@ -69,7 +69,7 @@ function Promises({ models, missing, goals, set }) {
   return html`<${Card} title=${words.group} text=${words.groupText} actions=${html`<${Switch} label=${words.group} hidden checked=${Boolean(own)} onChange=${(on) => putK(on ? 5 : null)} />`} id="promises">
     ${own && html`<div class="k-row"><output class="k-figure figures">${shown}</output><div class="k-main"><${Crowd} size=${shown} /><${Choices} list=${SIZES} value=${now} label=${words.kLabel} describe=${hint} text=${(value) => words.kText(value)} onMove=${setMoving} onRest=${putK} />
         <div class="row spread small quiet k-ends"><span>${words.kLow}</span><label class="row">${words.kExact}<${NumberField} kind="compact tiny" label=${words.kExactLabel} value=${now} min=${2} max=${project.rows} step=${1} onRest=${(value) => putK(Math.round(value))} /></label><span>${words.kHigh}</span></div></div></div>
-      <p id=${hint} class="k-words">${isWeaker(own.form) ? words.kMatches(shown) : words.kWords(shown)}</p>
+      <p id=${hint} class="k-words">${isWeaker(own.form) ? words.kMatches(shown) : words.kWords(shown, counted(project, "rows").who)}</p>
       ${!isWeaker(own.form) && html`<${Prevents} model=${k} />`}`}
     <h3 class="apart">${words.secrets}</h3>
     ${secrets.length === 0 ? html`<p class="quiet">${words.noSecrets}</p>` : html`<p class="quiet small">${words.secretsText(secrets)}</p>
@@ -166,6 +166,7 @@ function LeftOut({ kinds, goals, set }) {
   useEffect(() => setMoving(null), [limit]);
   const { project } = useApp();
   const part = moving ?? limit;
+  const all = counted(project, "people");
   const main = ["none", "budget", "class-records"];
   const rest = kinds.filter((each) => !main.includes(each.name));
   const refused = (each) => refusal(each, goals.scheme);
@@ -175,11 +176,19 @@ function LeftOut({ kinds, goals, set }) {
       ${(rest.length > 0 || !main.includes(now.name)) && html`<label class="row"><span class="small">${words.otherWays}</span><select class="compact" value=${main.includes(now.name) ? "" : now.name} onChange=${(event) => event.target.value && choose(event.target.value)}><option value="">–</option>${[...new Set([...rest, ...(main.includes(now.name) ? [] : [kind])])].map((each) => html`<option value=${each.name} disabled=${Boolean(refused(each))} title=${refused(each)}>${each.title}</option>`)}</select></label>`}</div>
     <p class="quiet small">${kind.text}</p>
     ${now.name === "budget" && (limit <= 1 ? html`<div class="budget"><output class="k-figure figures">${share(part)}</output><div><${Choices} list=${SHARES} value=${limit} label=${words.budgetLabel} text=${(value) => share(value)} onMove=${setMoving} onRest=${(value) => set({ suppression: `budget(${Math.round(value * 1e6) / 1e4}%)` })} />
-      <p class="small quiet">${words.budgetWords(count(Math.floor(part * project.rows + 1e-9)), count(project.rows))}</p></div></div>` : html`<p>${words.budgetRows(count(limit))}</p>`)}
+      <p class="small quiet">${words.budgetWords(count(Math.floor(part * all.number + 1e-9)), count(all.number), all.who)}</p></div></div>` : html`<p>${words.budgetNumber(count(limit), all.who)}</p>`)}
   </${Card}>`;
 }
 
-/** The limit of a budget: 5% and 0.05 are shares, 300 is a number of rows. */
+/** Who is counted, and how many there are: households or people if a column names them, else rows, called `who`. */
+function counted(project, who) {
+  const named = (role) => project.columns.find((column) => column.role === role);
+  const [household, person] = [named("household"), named("person")];
+  if (household) return { who: "households", number: household.distinct };
+  return person ? { who: "people", number: person.distinct } : { who, number: project.rows };
+}
+
+/** The limit of a budget: 5% and 0.05 are shares, 300 is a number of people. */
 function amount(text) {
   if (text === undefined) return 0.05;
   return String(text).endsWith("%") ? Number(String(text).slice(0, -1)) / 100 : Number(text);
