@@ -173,7 +173,7 @@ def test_bad_options(tmp_path: Path, options: dict, error: type, sentence: str):
 def test_options_of_what_is_no_file(tmp_path: Path):
     frame = pl.DataFrame({"age": [1, 1], "at": [datetime.date(2026, 1, 1)] * 2})
     for data in (frame, "sqlite:///a.db?table=people"):
-        with pytest.raises(dc.UsageError, match=r"na says how to read a file, and the data is not a file; leave it out"):
+        with pytest.raises(dc.UsageError, match=r"na says how to read a file, and the data is not a file;"):
             dc.anonymize(data, quasi_identifiers=["age"], privacy="k(2)", na=["?"])
     path = text(tmp_path / "a.csv", "age\n1\n1\n")
     with pytest.raises(dc.UsageError, match="said twice"):
