@@ -154,7 +154,7 @@ ZIPS = [[15101, "1510*", "*"], [15102, "1510*", "*"]]
         ({"date_format": "%Y/%m/%d"}, dc.DataError, "No column of 'a.csv' has dates of the form %Y/%m/%d; check"),
         ({"date_format": "%d.%m.%Y"}, dc.DataError, "Column 'born' has dates of the form %d.%m.%Y and 1 other value;"),
         ({"decimal": ","}, dc.DataError, "Column 'height' has numbers with a decimal comma and 1 other value;"),
-        ({"sheet": "people"}, dc.UsageError, "Only Excel files have sheets, and 'a.csv' is none"),
+        ({"sheet": "people"}, dc.UsageError, "Only Excel files have sheets, and 'a.csv' is not one; leave sheet"),
         ({"sheet": ""}, dc.UsageError, "sheet is a text"),
         ({"missing_codes": "missing"}, dc.UsageError, "Only SPSS files declare missing-value codes"),
         ({"missing_codes": "no"}, dc.UsageError, "missing_codes is keep or missing"),
@@ -173,14 +173,14 @@ def test_bad_options(tmp_path: Path, options: dict, error: type, sentence: str):
 def test_options_of_what_is_no_file(tmp_path: Path):
     frame = pl.DataFrame({"age": [1, 1], "at": [datetime.date(2026, 1, 1)] * 2})
     for data in (frame, "sqlite:///a.db?table=people"):
-        with pytest.raises(dc.UsageError, match=r"Only a file can be read in another way, .*; leave na"):
+        with pytest.raises(dc.UsageError, match=r"na says how to read a file, and the data is not a file;"):
             dc.anonymize(data, quasi_identifiers=["age"], privacy="k(2)", na=["?"])
     path = text(tmp_path / "a.csv", "age\n1\n1\n")
     with pytest.raises(dc.UsageError, match="said twice"):
         dc.anonymize(dc.table(path, na="?"), quasi_identifiers=["age"], privacy="k(2)", na=["?"])
     frame.write_parquet(tmp_path / "a.parquet")
     for options in ({"encoding": "latin1"}, {"decimal": ","}):
-        with pytest.raises(dc.UsageError, match=r"'a.parquet' is none of them; leave"):
+        with pytest.raises(dc.UsageError, match=r"'a.parquet' is not one; leave"):
             dc.look(dc.table(tmp_path / "a.parquet", **options))
 
 

@@ -188,6 +188,46 @@ def test_from_one_program_to_the_other(tmp_path: Path):
     assert about.original_variable_types["WEIGHT"] == "F8.2"
 
 
+@pytest.mark.parametrize(
+    ("kind", "labels", "codes"),
+    [
+        ("sav", None, None),
+        ("dta", None, "'ILLNESS' are released as plain values, because a Stata file"),
+        ("xpt", "'SEX', 'MARITAL', 'ILLNESS' are lost, because a SAS transport file has no value labels", "'ILLNESS'"),
+        ("por", "an SPSS portable file has no value labels; write .sav", "an SPSS portable file"),
+        ("csv", "a CSV file has no value labels", "a CSV file does not declare such codes"),
+    ],
+)
+def test_what_a_format_loses_is_noted(tmp_path: Path, kind: str, labels: str | None, codes: str | None):
+    source = write(tmp_path / "people.sav", people())
+    made = release(source, tmp_path / f"safe.{kind}")
+    for begins, wanted in (("Value labels of", labels), ("Missing-value codes of", codes)):
+        found = [note for note in made.notes if note.startswith(begins)]
+        assert len(found) == (wanted is not None)
+        assert wanted is None or wanted in found[0]
+    without = release(source, tmp_path / f"without.{kind}", missing_codes="missing", keep=["SEEN", "WEIGHT", "ILLNESS"])
+    assert not any(note.startswith("Missing-value codes") for note in without.notes)
+
+
+def test_labels_of_text_are_lost_in_stata(tmp_path: Path):
+    table = pl.DataFrame({"town": ["B", "U"] * 4, "sex": [1.0, 2.0] * 4})
+    labels = {"town": {"B": "Bonn", "U": "Ulm"}, "sex": SEX}
+    pyreadstat.write_sav(table, tmp_path / "people.sav", variable_value_labels=labels)
+    made = dc.anonymize(
+        tmp_path / "people.sav", quasi_identifiers=["town", "sex"], privacy="k(2)", output=tmp_path / "safe.dta"
+    )
+    lost = "Value labels of 'town' are lost, because a Stata file labels numbers alone; write .sav to keep them."
+    assert lost in made.notes
+    removed = dc.anonymize(
+        tmp_path / "people.sav",
+        identifiers=["town"],
+        quasi_identifiers=["sex"],
+        privacy="k(2)",
+        output=tmp_path / "other.dta",
+    )
+    assert not any("Value labels" in note for note in removed.notes)
+
+
 def test_delimited_text_becomes_a_file_of_stata(tmp_path: Path):
     people().write_csv(tmp_path / "people.csv")
     release(tmp_path / "people.csv", tmp_path / "safe.dta")

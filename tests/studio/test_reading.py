@@ -91,7 +91,7 @@ def test_numbers_that_look_like_missing_value_codes(visitor: Any) -> None:
         ({"encoding": "latin99"}, "There is no encoding 'latin99'"),
         ({"encoding": "latin\0"}, "There is no encoding 'latin"),
         ({"date_format": "%d"}, "does not say where day, month and year are"),
-        ({"sheet": "2024"}, "Only Excel files have sheets, and 'people.csv' is none of them; leave “Sheet” out."),
+        ({"sheet": "2024"}, "Only Excel files have sheets, and 'people.csv' is not one; leave “Sheet” out."),
         ({"missing_codes": "missing"}, "Only SPSS files declare missing-value codes"),
         ({"encoding": "utf-16"}, "people.csv"),
         ([], "How to read a table is given as a mapping"),

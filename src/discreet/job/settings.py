@@ -186,9 +186,8 @@ def _to_read(data: Any, options: ReadOptions) -> Any:
     name = next(iter(options.to_dict()))
     if not isinstance(data, str | PathLike) or is_url(data):
         raise UsageError(
-            "Only a file can be read in another way, and the data is none; leave ",
             Argument(name),
-            " out.",
+            " says how to read a file, and the data is not a file; leave it out.",
             topic="read-options",
         )
     if isinstance(data, TablePath):

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from discreet.counts import CountTable, IntArray
     from discreet.engines import Counted, Source, Weighed
+    from discreet.engines.files.dictionary import Dictionary
     from discreet.pipeline.audit import Audit
     from discreet.pipeline.output import TablesOutput, Target
     from discreet.problem import Problem, Scheme
@@ -52,8 +53,8 @@ def notes(
         yield Caution(KEPT_ORDER)
     kept = kept_rows(counted.table, solution)
     layout = layout_of(source)
-    for column in () if layout is None or layout.dictionary is None else layout.dictionary.special_missing:
-        yield Private(f"Column '{column}' has special missing values, such as .a, which are released as plain ones.")
+    if layout is not None and layout.dictionary is not None:
+        yield from _about_dictionary(layout.dictionary, schema, output)
     made = [f"'{name}' ({domain.text})" for name, domain in counted.domains.items() if domain.automatic]
     if made:
         yield f"An automatic hierarchy was made for each column without one: {', '.join(made)}."
@@ -103,6 +104,31 @@ def notes(
         yield "Every row was suppressed: the release is valid, but empty."
     if output is not None and index_of(source, ())[0]:
         yield "The index of the frame was not written."
+
+
+def _about_dictionary(
+    dictionary: Dictionary, schema: Schema, output: Target | TablesOutput | None
+) -> Iterator[Private]:
+    """Say what of the labels and codes of a statistics file is lost in the format of the output."""
+    for column in dictionary.special_missing:
+        yield Private(f"Column '{column}' has special missing values, such as .a, which are released as plain ones.")
+    if output is None or output.format is None:
+        return
+    removed, kind = schema.dropped, output.format.kind
+    unlabelled = [f"'{name}'" for name in dictionary.unlabelled_in(kind) if name not in removed]
+    if unlabelled:
+        why = "labels numbers alone" if kind == "dta" else "has no value labels"
+        yield Private(
+            f"Value labels of {', '.join(unlabelled)} are lost, because {output.format_name} {why}; write .sav to keep "
+            "them."
+        )
+    undeclared = [f"'{name}'" for name in dictionary.undeclared_in(kind) if name not in removed]
+    if undeclared:
+        yield Private(
+            f"Missing-value codes of {', '.join(undeclared)} are released as plain values, because "
+            f"{output.format_name} does not declare such codes; write .sav to keep them declared, or read them with "
+            "missing_codes=missing."
+        )
 
 
 def _released_values(domain: Domain) -> int:

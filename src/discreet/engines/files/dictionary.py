@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 import polars as pl
 
+from discreet.engines.files.formats import FormatKind
 from discreet.schema import Interval, ValueSet, parse_block, value_text
 
 __all__ = ["Dictionary", "Family", "ValueKind", "kind_of_values"]
@@ -23,6 +24,8 @@ __all__ = ["Dictionary", "Family", "ValueKind", "kind_of_values"]
 Family = Literal["spss", "stata", "sas"]
 ValueKind = Literal["number", "text", "time"]
 
+_DECLARING = ("sav", "zsav")
+"""Formats with labels of numbers and text, and with declared missing-value codes."""
 _LONGEST_LABEL = 120
 """The bytes of a value label that SPSS holds."""
 
@@ -81,6 +84,19 @@ class Dictionary:
             if named:
                 found[name] = {value: _cut(label) for value, label in sorted(named.items())}
         return found
+
+    def unlabelled_in(self, kind: FormatKind) -> list[str]:
+        """Return the columns whose value labels a format has no place for; Stata labels numbers alone."""
+        if kind in _DECLARING:
+            return []
+        labelled = {name: labels for name, labels in self.value_labels.items() if labels}
+        if kind != "dta":
+            return list(labelled)
+        return [name for name, labels in labelled.items() if any(isinstance(code, str) for code in labels)]
+
+    def undeclared_in(self, kind: FormatKind) -> list[str]:
+        """Return the columns whose missing-value codes a format cannot declare."""
+        return [] if kind in _DECLARING else [name for name, codes in self.missing_codes.items() if codes]
 
     def missing_for(self, table: pl.DataFrame) -> dict[str, list[Any]]:
         """Return the missing-value codes that released values have."""

@@ -227,8 +227,8 @@ def possible_options(found: Format) -> tuple[str, ...]:
 
 _ONLY = {
     "sheet": "Excel files have sheets",
-    "encoding": "text has an encoding",
-    "decimal": "numbers in text have a decimal comma",
+    "encoding": "text files have an encoding",
+    "decimal": "text and Excel files can have decimal commas",
     "missing_codes": "SPSS files declare missing-value codes",
 }
 """What has an option that not all formats have."""
@@ -240,7 +240,7 @@ def _check_options(file: Path, found: Format, options: ReadOptions) -> None:
     for name in options.to_dict():
         if name not in possible:
             raise UsageError(
-                f"Only {_ONLY[name]}, and '{file.name}' is none of them; leave ",
+                f"Only {_ONLY[name]}, and '{file.name}' is not one; leave ",
                 Argument(name),
                 " out.",
                 topic="read-options",

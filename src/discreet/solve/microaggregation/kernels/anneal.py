@@ -7,11 +7,14 @@ group is made of rows that others can spare: so the number of groups changes too
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
+from discreet.solve.kernels.arrays import Floats, Ints
 from discreet.solve.kernels.jit import inner_kernel, kernel
 from discreet.solve.kernels.random import RandomState, random_bits
-from discreet.solve.kernels.requirements import Requirement
+from discreet.solve.kernels.requirements import Requirement, holds, tally
 from discreet.solve.microaggregation.kernels.groups import (
     NOBODY,
     RowGroups,
@@ -30,6 +33,19 @@ __all__ = ["anneal_groups"]
 _TEN_BITS = np.uint64(0x3FF)
 _COOL = 256
 """Steps at one temperature."""
+_MOST_DIVIDED = 64
+"""The rows of two groups that are divided anew, at most: sorting them takes the square of that."""
+
+
+class Division(NamedTuple):
+    """Scratch for dividing the rows of two groups anew."""
+
+    along: Floats
+    """Where each row is on the line, sorted."""
+    fine: Ints
+    """1 if the rows before a cut satisfy the models."""
+    total: Floats
+    """The sum of the rows behind a cut."""
 
 
 @kernel
@@ -51,6 +67,7 @@ def anneal_groups(
     grown, temperature = 0.0, hot
     cooling = (cold / hot) ** (_COOL / max(steps, 1))
     bars = -np.log((np.arange(1024) + 0.5) / 1024)
+    division = Division(np.zeros(_MOST_DIVIDED), np.zeros(_MOST_DIVIDED, dtype=np.int64), np.zeros(space.x.shape[1]))
     for step in range(steps):
         if step % _COOL == 0:
             temperature *= cooling
@@ -72,6 +89,9 @@ def anneal_groups(
             continue
         if kind == 1:
             grown += _create(space, groups, requirement, row, bar)
+            continue
+        if kind == 2 and requirement.model.size > 0:
+            grown += _divide_anew(space, groups, requirement, division, row, b, bar)
             continue
         if groups.rows[a] > k and groups.rows[b] < groups.begin[b + 1] - groups.begin[b] and kind < 32:
             change = moved(space, groups, row, b)
@@ -132,7 +152,7 @@ def _create(space: RowSpace, groups: RowGroups, requirement: Requirement, first:
     if groups.free[0] == 0:
         return 0.0
     g = groups.free[groups.free[0]]
-    change, count = 0.0, 0
+    change, count, fine = 0.0, 0, False
     for r in range(-1, wide):
         row = first if r < 0 else space.near[first, r]
         a = groups.group[row]
@@ -145,11 +165,96 @@ def _create(space: RowSpace, groups: RowGroups, requirement: Requirement, first:
         # The second half of the scratch says where each row came from.
         groups.moved[count], groups.moved[groups.moved.size // 2 + count] = row, a
         count += 1
-        if count == k:
+        fine = count >= k and keeps(space, groups, requirement, g, NOBODY, NOBODY)
+        if fine or count == groups.begin[g + 1] - groups.begin[g]:
             break
-    if count == k and change < bar and keeps(space, groups, requirement, g, NOBODY, NOBODY):
+    if fine and change < bar:
         groups.free[0] -= 1
         return change
     for position in range(count - 1, -1, -1):
         move_row(space, groups, groups.moved[position], groups.moved[groups.moved.size // 2 + position])
     return 0.0
+
+
+@inner_kernel
+def _divide_anew(
+    space: RowSpace, groups: RowGroups, requirement: Requirement, division: Division, row: int, b: int, bar: float
+) -> float:  # groups, division OUT
+    """Divide the rows of the group of ``row`` and of group b anew, if that costs less than ``bar`` more.
+
+    They are sorted along the line from the row to the one farthest from it, and cut where both parts satisfy the models
+    and cost least. Models such as t-closeness forbid most moves of a single row, which this makes up for.
+    """
+    a, m, k = groups.group[row], space.x.shape[1], requirement.smallest
+    rows_a, rows_b = groups.rows[a], groups.rows[b]
+    rows, order, histogram = rows_a + rows_b, groups.moved, groups.histogram
+    room_a, room_b = groups.begin[a + 1] - groups.begin[a], groups.begin[b + 1] - groups.begin[b]
+    if rows > min(_MOST_DIVIDED, order.size):
+        return 0.0
+    far, farthest = row, -1.0
+    for position in range(rows):
+        member = (
+            groups.member[groups.begin[a] + position]
+            if position < rows_a
+            else groups.member[groups.begin[b] + position - rows_a]
+        )
+        order[position] = member
+        distance = 0.0
+        for i in range(m):
+            distance += (space.x[member, i] - space.x[row, i]) ** 2
+        if distance > farthest:
+            far, farthest = member, distance
+    along, fine, total = division.along, division.fine, division.total
+    for position in range(rows):
+        member, measure, place = order[position], 0.0, position
+        for i in range(m):
+            measure += space.x[member, i] * (space.x[far, i] - space.x[row, i])
+        while place > 0 and along[place - 1] > measure:
+            along[place], order[place] = along[place - 1], order[place - 1]
+            place -= 1
+        along[place], order[place] = measure, member
+    # Whether the rows before each cut satisfy the models, then whether those behind it do.
+    for cut in range(1, rows):
+        tally(requirement, space.point[order[cut - 1]], 1, histogram)
+        fits = k <= cut <= room_a and k <= rows - cut <= room_b
+        fine[cut] = 1 if fits and holds(requirement, cut, histogram) else 0
+    for position in range(rows - 1):
+        tally(requirement, space.point[order[position]], -1, histogram)
+    total[:] = 0.0
+    best, least = 0, np.inf
+    for cut in range(rows - 1, 0, -1):
+        member, norm, norm_before = order[cut], 0.0, 0.0
+        tally(requirement, space.point[member], 1, histogram)
+        for i in range(m):
+            total[i] += space.x[member, i]
+            norm += total[i] ** 2
+            norm_before += (groups.total[a, i] + groups.total[b, i] - total[i]) ** 2
+        error = -norm / (rows - cut) - norm_before / cut
+        if fine[cut] == 1 and error < least and holds(requirement, rows - cut, histogram):
+            best, least = cut, error
+    for position in range(1, rows):
+        tally(requirement, space.point[order[position]], -1, histogram)
+    change = least + groups.norm[a] / rows_a + groups.norm[b] / rows_b
+    if best == 0 or not change < bar:
+        return 0.0
+    _put_into(space, groups, a, b, best, rows)
+    return change
+
+
+@inner_kernel
+def _put_into(space: RowSpace, groups: RowGroups, a: int, b: int, cut: int, rows: int) -> None:  # groups OUT
+    """Put the rows of ``groups.moved`` before a cut into group a and the others into b, which have room for them."""
+    first, last = 0, rows - 1
+    while True:
+        while first < cut and groups.group[groups.moved[first]] == a:
+            first += 1
+        while last >= cut and groups.group[groups.moved[last]] == b:
+            last -= 1
+        if first < cut and last >= cut:
+            swap_rows(space, groups, groups.moved[first], groups.moved[last])
+        elif first < cut:
+            move_row(space, groups, groups.moved[first], a)
+        elif last >= cut:
+            move_row(space, groups, groups.moved[last], b)
+        else:
+            return
