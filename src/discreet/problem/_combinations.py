@@ -139,13 +139,13 @@ def _check_models(models: Sequence[PrivacyModel], kind: Suppression, schemes: Se
         if not (model.of_table or model.looks_at_population):
             continue
         name = model.name if model.of_table else model.shown
+        scheme = next((scheme.name for scheme in schemes if not scheme.is_global), None)
         if model.of_table:
-            scheme = next((scheme.name for scheme in schemes if scheme.name != "full-domain"), None)
             reason = (
-                "it depends on all classes together, which only searches of full-domain look at; choose full-domain"
+                "it depends on all classes together, and local searches decide group by group; choose a global scheme, "
+                "such as subtree"
             )
         else:
-            scheme = next((scheme.name for scheme in schemes if not scheme.is_global), None)
             reason = (
                 "what groups show may overlap, so that nobody of the population belongs to one group alone; choose "
                 "full-domain, or subtree by annealing"

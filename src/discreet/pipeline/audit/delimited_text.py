@@ -60,7 +60,7 @@ class TextFile(NamedTuple):
                 yield io.BytesIO(self._decoded(stream.read()))
             return
         if self.compression == "zstd":  # which only polars reads
-            yield io.BytesIO("".join(f"{line or ''}\n" for line in _lines(self.path)).encode())
+            yield io.BytesIO("".join(f"{line}\n" for line in _lines(self.path)).encode())
             return
         openers = {"gzip": gzip.open, "bz2": bz2.open, "none": open}
         with openers[self.compression](self.path, "rb") as stream:  # type: ignore[operator]
@@ -84,7 +84,7 @@ def read_header(file: TextFile, separator: str | None, wanted: Collection[str]) 
     """
     name = file.path.name
     if file.compression == "zstd":
-        start = "\n".join(line or "" for line in _lines(file.path).head(20)) + "\n"
+        start = "\n".join(_lines(file.path).head(20)) + "\n"
     else:
         with file.open() as stream:
             start = stream.read(_START).decode("utf-8-sig", errors="replace")
@@ -216,9 +216,8 @@ def _first_row(start: str, separator: str) -> list[str]:
 
 
 def _lines(path: Path) -> pl.Series:
-    """Return the lines of a file that polars decompresses; an empty line is null."""
-    whole = pl.scan_csv(path, has_header=False, separator="\x00", quote_char=None, infer_schema=False)
-    return whole.collect().to_series()
+    """Return the lines of a file that polars decompresses."""
+    return pl.scan_lines(path, glob=False).collect().to_series()
 
 
 _SAMPLED = 1 << 14

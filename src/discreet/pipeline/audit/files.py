@@ -113,7 +113,10 @@ class ReleasedFile:
         """Raise DataError if a row of delimited text does not fit the header."""
         if self.kind == "csv":
             with reading(self.name, self.explain):
-                check_rows(self._text, *self.dialect, blank_end=self._rows is not None)
+                self._check_rows()
+
+    def _check_rows(self) -> None:
+        check_rows(self._text, *self.dialect, blank_end=self._rows is not None)
 
     def scan(self) -> pl.LazyFrame:
         """Return the rows as a lazy frame."""
@@ -149,7 +152,8 @@ class ReleasedFile:
     def explain(self, text: str) -> DiscreetError | None:
         """Return the error in the file, given the message of polars; None if it is not known."""
         if self.kind == "csv" and ("more fields" in text or "in schema" in text):
-            self.check_rows()
+            with reading(self.name):  # an error here has no further cause to look for
+                self._check_rows()
         return explain_text(text, self.path) if self.kind in ("csv", "jsonl") else None
 
     @cached_property

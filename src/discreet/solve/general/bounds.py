@@ -38,11 +38,13 @@ class GeneralBounds:
     """Bounds nodes of the search for one problem; the counterpart of ``PartitionBounds``."""
 
     class_by_class = True
-    """What a class costs does not depend on other classes, so that the last attribute is priced exactly."""
+    """Whether classes are valid, and cost what they do, whatever the others are: then the last attribute is priced exactly."""
 
     def __init__(self, problem: Problem, items: Sequence[AttributeItems]) -> None:
         self.problem, self.limit = problem, float(problem.limit)
         self.recoder, self.floors = Recoder(problem), ClassBounds(problem)
+        if any(model.of_table for model in problem.privacy):
+            self.class_by_class = False
         self.codes = np.stack([each.codes for each in items])
         self.is_sum = self.floors.by_attribute(self.recoder.classes(original_values(problem.table))) is not None
         self.blocks_priced = 0

@@ -52,6 +52,7 @@ class GeneralSolver(Solver):
     )
     exact: ClassVar[bool] = True
     sees_people: ClassVar[bool] = True
+    sees_table: ClassVar[bool] = True
     sees_key_sets: ClassVar[bool] = True
     sees_key_sets_of_people: ClassVar[bool] = True
 
