@@ -231,3 +231,22 @@ def test_an_indented_table_moves_left_rather_than_wrapping() -> None:
     assert max(map(len, shown)) == 76
     assert shown[1].index("optimal") == shown[2].index("optimal")
     assert wrapped("\n".join(rows), 120).split("\n") == rows
+
+
+def test_best_is_suggested_on_a_terminal_where_nobody_chose_a_scheme(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = ["age,job", *(f"{20 + row},{'abcd'[row % 4]}" for row in range(40))]
+    (folder / "jobs.csv").write_text("\n".join(table))
+    arguments = ["anonymize", "jobs.csv", "--qi", "age,job", "-k", "5", "-o", "safe.csv"]
+
+    def printed(*more: str) -> str:
+        with pytest.raises(SystemExit):
+            program.main([*arguments, *more], prog_name="discreet")
+        return capsys.readouterr().out
+
+    assert "--scheme best" not in printed()
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    assert "--scheme best" in printed()
+    assert "--scheme best" not in printed("--scheme", "full-domain")
+    assert "--scheme best" not in printed("--quiet")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 
@@ -21,6 +22,27 @@ def test_info(run: Run) -> None:
     assert result.stdout.startswith("600 rows, 12 columns")
     for column in COLUMNS:
         assert f"\n{column} " in result.stdout
+
+
+@pytest.mark.parametrize("odd", [False, True], ids=["plain", "odd names"])
+def test_info_ends_with_a_command_that_runs(odd: bool, run: Run, folder: Path) -> None:
+    table, reading = "people.csv", []
+    if odd:
+        table, reading = "my people.csv", ["--na", "?", "--na=n/a"]
+        people = pl.read_csv(folder / "people.csv").rename({"sex": "sex, at birth", "zip": "zip 'code'"})
+        people.write_csv(folder / table)
+    lines = run("info", table, *reading).stdout.split("\nCheck the roles, then make a release:\n")[1]
+    command = shlex.split(lines.replace("\\\n", ""))
+    assert command[:5] == ["discreet", "anonymize", table, "-o", table.replace(".csv", "-safe.csv")]
+    assert [part for part in command if part.startswith("--na=")] == ["--na=?", "--na=n/a"] * odd
+    assert command[-4:] == ["--suppression", "budget(5%)", "--scheme", "best"]
+    planned = run(*command[1:], "--dry-run")
+    assert planned.exit_code == 0, planned.output
+
+
+def test_info_has_no_command_without_quasi_identifiers(run: Run, folder: Path) -> None:
+    pl.DataFrame({"colour": ["red", "blue"] * 30}).write_csv(folder / "paint.csv")
+    assert "discreet anonymize" not in run("info", "paint.csv").stdout
 
 
 def test_info_as_json(run: Run) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from discreet.cli._answer import IN_PLACE, Exact, answer, end_early, exists, warn
-from discreet.cli._terminal import headline
+from discreet.cli._terminal import headline, hint
 from discreet.errors import InterruptedRun, UsageError
 from discreet.runtime.locations import TableLocation, is_url, without_password
 
@@ -17,11 +17,27 @@ if TYPE_CHECKING:
 
 __all__ = ["execute"]
 
+_MUCH_LOST = 0.1
+"""A loss at which other schemes are worth a try."""
+_OTHER_SCHEMES = (
+    "Other schemes may lose less detail: --scheme best tries full-domain, subtree and local and takes the best."
+)
+
 
 def execute(
-    job: Job, *, dry_run: bool, as_json: bool, quiet: bool, verbose: bool = False, save_as: str | None = None
+    job: Job,
+    *,
+    dry_run: bool,
+    as_json: bool,
+    quiet: bool,
+    verbose: bool = False,
+    save_as: str | None = None,
+    scheme_chosen: bool = True,
 ) -> None:
-    """Run a job, or with ``dry_run`` print what it would do; ``verbose`` adds figures for the owner of the data."""
+    """Run a job, or with ``dry_run`` print what it would do; ``verbose`` adds figures for the owner of the data.
+
+    On a terminal, ``best`` is suggested if nobody chose the scheme (``scheme_chosen``) and much detail is lost.
+    """
     if save_as is not None:
         job = job.with_seed()  # so that the file repeats this very release
     if dry_run:
@@ -60,6 +76,8 @@ def execute(
         headline(release.verdict.level, release.verdict.headline)
     summary = release.summary(exact=verbose, warnings=False)
     answer(Exact(release) if verbose else release, *lines, as_json=as_json, quiet=quiet, summary=summary)
+    if not (scheme_chosen or as_json or quiet) and release.normalized_cost >= _MUCH_LOST:
+        hint(_OTHER_SCHEMES)
     end_early(watch, "the best release found so far was written")
 
 

@@ -11,17 +11,20 @@ from itertools import groupby
 
 import click
 
-__all__ = ["coloured", "echo", "headline", "wants_colour", "wrapped"]
+__all__ = ["coloured", "echo", "headline", "hint", "wants_colour", "wrapped"]
 
 _LEAST, _MOST = 40, 120
 """The narrowest and the widest text, in columns."""
-_INDENT = re.compile(r"(?:\S+(?: \S+)* {2,}|(?:discreet|note|warning): )?\s*")
+_INDENT = re.compile(r"(?:\S+(?: \S+)* {2,}|(?:discreet|note|warning|hint): )?\s*")
 """What a line begins with and further lines of it are indented by: a label in a column, or spaces."""
 _TABLE = re.compile(r" {3,}\S.* {2,}\S")
 """An indented row of several cells."""
 _LEVELS = {"ok": "green", "caution": "yellow", "danger": "red"}
 _MARKS = (
-    (re.compile(r"(?m)^(warning|note|discreet):(?= )"), {"warning": "yellow", "note": "cyan", "discreet": "red"}),
+    (
+        re.compile(r"(?m)^(warning|note|hint|discreet):(?= )"),
+        {"warning": "yellow", "note": "cyan", "hint": "cyan", "discreet": "red"},
+    ),
     (re.compile(r"(?m)^((?:verdict)? +)(ok|caution|danger)(?=[:,]|$)"), _LEVELS),
     (re.compile(r"(?m)^(.*? {2,})(kept|passed|BROKEN|FAILED)(?=,|$)"), {"kept": "green", "passed": "green"}),
 )
@@ -43,6 +46,12 @@ def headline(level: str, text: str) -> None:
         colour = wants_colour(True)
         mark = click.style(mark, fg="black", bg=_LEVELS[level], bold=True) if colour else f"[{mark.strip()}]"
         click.echo(f"{mark} {click.style(text, bold=True)}\n", color=colour)
+
+
+def hint(text: str) -> None:
+    """Print what somebody at a terminal may want to do next; nothing elsewhere."""
+    if sys.stdout.isatty():
+        echo(f"hint: {text}")
 
 
 def wants_colour(terminal: bool) -> bool:

@@ -84,4 +84,5 @@ def anonymize(save_job: str | None, dry_run: bool, as_json: bool, verbose: bool,
     fields = job_fields(options)
     models = privacy_models(options["k"], options["ell"], options["privacy"], list(fields["sensitive"]))
     job = Job(**{**fields, "privacy": models})
-    execute(job, dry_run=dry_run, as_json=as_json, quiet=quiet, verbose=verbose, save_as=save_job)
+    chosen = bool(options["scheme"] or options["solver"] != "auto")
+    execute(job, dry_run=dry_run, as_json=as_json, quiet=quiet, verbose=verbose, save_as=save_job, scheme_chosen=chosen)

@@ -16,6 +16,7 @@ import polars as pl
 from discreet.engines import open_source
 from discreet.runtime.notebook_html import card, figures, findings, folded, note_list, table
 from discreet.runtime.plurals import amount, listed
+from discreet.runtime.text_form import format_text
 from discreet.schema import Role, count_missing_marks, detect_all, missing_mark_notes, odd_value_notes, odd_values
 
 if TYPE_CHECKING:
@@ -91,7 +92,8 @@ class Look:
         """A call of :func:`discreet.anonymize` with the suggested roles, to start from."""
         roles = {name: getattr(self, name) for name in ("identifiers", "quasi_identifiers", "sensitive")}
         given = "".join(f"{name}={columns!r}, " for name, columns in roles.items() if columns)
-        return f'dc.anonymize(data, {given}privacy="k(5)")'
+        privacy = ["k(5)", *(format_text("distinct-l", [2, name], {}) for name in self.sensitive)]
+        return f'dc.anonymize(data, {given}privacy={privacy!r}, suppression="budget(5%)", scheme="best")'
 
     def _with_role(self, role: Role) -> list[str]:
         return [column.name for column in self.columns if column.suggested_role == str(role)]

@@ -22,7 +22,7 @@ function locked(step, project) {
   if (!project) return texts.steps.needsProject;
   const quasi = project.columns.some((column) => column.role === "quasi-identifier");
   if (["hierarchies", "goals", "run"].includes(step) && !quasi) return texts.steps.needsQuasi;
-  if (["explore", "risk", "release"].includes(step) && !project.jobs.some((job) => job.state === "done")) return texts.steps.needsResult;
+  if (["explore", "risk", "release"].includes(step) && !project.jobs.some((job) => job.state === "done")) return project.jobs.some((job) => ["waiting", "running"].includes(job.state)) ? texts.steps.searching : texts.steps.needsResult;
   return null;
 }
 

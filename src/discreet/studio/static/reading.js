@@ -94,6 +94,6 @@ function Marked({ of: kind, said, why }) {
   const cells = marked.flatMap((column) => Object.values(column[kind])).reduce((sum, number) => sum + number, 0);
   const facts = project.reading;
   const read = () => patch({ reading: given({ ...facts, na: [...new Set([...facts.na, ...marks])] }) });
-  return html`<${Notice} role="status"><p><b>${said(count(cells), cells, list(marks), list(marked.map((column) => column.name)))}</b> ${why}</p>
+  return html`<${Notice} role="status"><p><b>${said(count(cells), cells, list(marks, "or"), list(marked.map((column) => column.name)))}</b> ${why}</p>
     <p class="row"><${Button} kind="compact" onClick=${read}>${words.marksDo(list(marks))}</${Button}></p></${Notice}>`;
 }

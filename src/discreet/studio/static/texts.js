@@ -3,7 +3,7 @@ import { number, share } from "./format.js";
 import { ROLES } from "./terms.js";
 
 const some = (value, one, many = `${one}s`) => `${value} ${Number(value) === 1 ? one : many}`;
-export const list = (names) => (names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names[names.length - 1]}`);
+export const list = (names, last = "and") => (names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} ${last} ${names[names.length - 1]}`);
 
 export const texts = {
   title: "discreet studio",
@@ -53,6 +53,7 @@ export const texts = {
     needsProject: "Open a table first.",
     needsQuasi: "Mark a column as “Make coarser” first.",
     needsResult: "Run a search first.",
+    searching: "The search is running.",
   },
   types: { text: "Text", ordered: "Ordered text", integer: "Whole number", decimal: "Number", date: "Date" },
   roles: ROLES,
@@ -161,11 +162,11 @@ export const texts = {
     none: "No release:",
     searching: "searching now",
     waiting: "comes next",
-    note: "Bars are drawn to the same scale. “Proven best”: no other recoding of this kind loses less. “At least”: no recoding of this kind loses less than that; whether one comes so far is not known. Risk is the chance of finding somebody who is known to be in the table: for the person easiest to find, and on average.",
+    note: "Bars are drawn to the same scale. “Proven best”: no other recoding of this kind loses less. “At least”: no recoding of this kind loses less than that; whether one comes so far is not known. Risk is the chance of finding somebody who is known to be in the table: for the person easiest to find, and on average. It counts the columns that are made coarser, not those released unchanged.",
   },
   start: {
     title: "Share a table about people. Safely.",
-    lead: "Drop a table, say what matters, and get a version in which nobody stands out, with a proof that no detail was lost without need.",
+    lead: "Drop a table, say what matters, and get a version in which nobody stands out. You see how close it comes to the best possible one.",
     drop: "Drop a table here",
     kinds: "CSV, Excel, Parquet, JSON lines, SPSS, Stata or SAS.",
     limit: (size) => `Up to ${size}.`,
@@ -184,7 +185,7 @@ export const texts = {
     promise: [
       ["spark", "Simple to start", "Roles and trees are suggested; one slider sets how many people must look the same."],
       ["chart", "Every trade-off", "See what each step of privacy costs, and click through all sensible choices."],
-      ["shield", "With a proof", "The best release, proven. The file is read back and checked before you get it."],
+      ["shield", "With a proof", "The best release is proven to be so, or you learn how much better one could be. The file is read back and checked before you get it."],
     ],
   },
   data: {
@@ -380,6 +381,7 @@ export const texts = {
     plan: "Your plan",
     planAll: "Everything you chose",
     planColumns: (role, names) => `${role}: ${names.length > 8 ? `${names.slice(0, 6).join(", ")} and ${names.length - 6} more` : list(names)}`,
+    planKept: (line) => `${line}. What is promised above does not count columns that are released unchanged`,
     planPseudonyms: (names) => `Released as random pseudonyms: ${list(names)}`,
     planWeight: (column, weight) => `${column} matters ${weight === "normal" ? "as much as the others" : weight}`,
     planPriority: (column, number) => `${column} has priority ${number}`,
@@ -425,7 +427,7 @@ export const texts = {
     bestNow: "Best so far",
     boundNow: "Cannot go below",
     gap: "Gap",
-    gapText: "0 % is the proof",
+    gapText: "a better release could save at most this share of the cost; 0 % is the proof",
     time: "Time",
     chart: "The search",
     frontChart: "The search for trade-offs",
@@ -512,6 +514,7 @@ export const texts = {
     noHistogram: "There is nothing to draw for this column.",
     cut: "Where the tree was cut",
     noTree: "This column was recoded without a tree.",
+    noTrees: "Each group was made coarser by itself, so there is no single tree to show.",
     kept: "Released unchanged",
     keptText: "Columns without protection, and how many rows have a value no other row has.",
     alone: "Unique",
@@ -541,6 +544,7 @@ export const texts = {
     none: "There is no release yet",
     risk: "Risk",
     utility: "Utility",
+    countsOnly: (names) => `Of finding somebody by ${names}. Columns that are released unchanged are not counted.`,
     failed: "This could not be measured.",
     noReason: "The studio was interrupted before it could say why.",
     missing: (part) => `${part}: not measured, and why`,

@@ -152,26 +152,27 @@ function Result({ job }) {
     <${Card} title=${words.columns} text=${words.columnsText}>
       <div class="attributes" role="radiogroup" aria-label=${words.columns}>${found.attributes.map((each) => html`<button type="button" role="radio" key=${each.name} aria-checked=${each.name === column ? "true" : "false"} onClick=${() => setQuery({ column: each.name })}>
         <b><${Name} of=${each.name} /></b>${each.level !== null ? html`<${Pips} level=${each.level} levels=${each.height} />` : html`<span class="small">${words.cutOf(count(each.released_values))}</span>`}<span class="small quiet">${words.valuesOf(count(each.values), count(each.released_values))}</span></button>`)}</div>
-      ${attribute && html`<${Attribute} key=${column} id=${job.id} attribute=${attribute} who=${found.values_of || "people"} />`}
+      ${attribute && html`<${Attribute} key=${column} id=${job.id} attribute=${attribute} who=${found.values_of || "people"} empty=${String(found.scheme).startsWith("local") ? words.noTrees : words.noTree} />`}
     </${Card}>
     ${found.kept.length > 0 && html`<${Kept} kept=${found.kept} />`}
     ${found.lattice && html`<${Lattice} lattice=${found.lattice} who=${found.values_of || "people"} space=${found.space} examined=${found.examined} />`}
     <${Rows} job=${job} />`;
 }
 
-function Attribute({ id, attribute, who }) {
+function Attribute({ id, attribute, who, empty }) {
   const { name, cut } = attribute;
   return html`<div class="columns two attribute">
     <div><h3>${words.histogram}</h3><${JobChart} id=${id} name="column" column=${name} empty=${words.noHistogram} />
       ${cut && cut.detail.length > 0 && html`<table class="grid"><thead><tr><th scope="col">${words.covers}</th><th scope="col" class="num">${words.covered[who]}</th></tr></thead><tbody>${cut.detail.map(([covers, rows]) => html`<tr><th scope="row">${covers}</th><td class="num">${count(rows)}</td></tr>`)}</tbody></table>`}</div>
-    <div><h3>${words.cut}</h3><${JobChart} id=${id} name="column" part="tree" column=${name} empty=${words.noTree} /><p class="small quiet">${cut && cut.tree.length > 0 && words.treeText}</p></div>
+    <div><h3>${words.cut}</h3><${JobChart} id=${id} name="column" part="tree" column=${name} empty=${empty} /><p class="small quiet">${cut && cut.tree.length > 0 && words.treeText}</p></div>
   </div>`;
 }
 
 /** Columns that were released unchanged, and how unique their values are. */
 function Kept({ kept }) {
-  return html`<${Card} kind="flush" title=${words.kept} text=${words.keptText}><div class="scroll" tabindex="0" role="region" aria-label=${words.kept}><table class="grid"><thead><tr><th scope="col">${texts.risk.column}</th><th scope="col">${words.alone}</th><th scope="col">${words.why}</th></tr></thead>
-    <tbody>${kept.map((each) => html`<tr><th scope="row"><${Name} of=${each.name} /></th><td><div class="kept">${each.unique === null ? words.notCounted : html`<${Meter} value=${each.unique} kind=${each.reasons.length ? "bound" : "after"} label=${share(each.unique)} /><span class="figures small">${share(each.unique)}</span>`}</div></td><td class="wrap">${each.confirmed && html`<span class="chip warn">${words.decided}</span> `}${each.reasons.join(" ")}</td></tr>`)}</tbody></table></div></${Card}>`;
+  const told = kept.some((each) => each.confirmed || each.reasons.length);
+  return html`<${Card} kind="flush" title=${words.kept} text=${words.keptText}><div class="scroll" tabindex="0" role="region" aria-label=${words.kept}><table class="grid"><thead><tr><th scope="col">${texts.risk.column}</th><th scope="col">${words.alone}</th>${told && html`<th scope="col">${words.why}</th>`}</tr></thead>
+    <tbody>${kept.map((each) => html`<tr><th scope="row"><${Name} of=${each.name} /></th><td><div class="kept">${each.unique === null ? words.notCounted : html`<${Meter} value=${each.unique} kind=${each.reasons.length ? "bound" : "after"} label=${share(each.unique)} /><span class="figures small">${share(each.unique)}</span>`}</div></td>${told && html`<td class="wrap">${each.confirmed && html`<span class="chip warn">${words.decided}</span> `}${each.reasons.join(" ")}</td>`}</tr>`)}</tbody></table></div></${Card}>`;
 }
 
 /** The level of every column, and the effect of one step up or down. */

@@ -305,7 +305,8 @@ function Plan() {
   const cost = about.vocabulary.costs.find((each) => each.name === readForm(goals.cost).name);
   const lines = [
     ["quasi-identifier", words.planColumns(texts.roles["quasi-identifier"], coarser)],
-    ...["identifier", "person", "household", "sensitive", "class", "insensitive"].map((role) => [role, of(role).length ? words.planColumns(texts.roles[role], of(role)) : null]),
+    ...["identifier", "person", "household", "sensitive", "class"].map((role) => [role, of(role).length ? words.planColumns(texts.roles[role], of(role)) : null]),
+    ["insensitive", of("insensitive").length ? words.planKept(words.planColumns(texts.roles.insensitive, of("insensitive"))) : null],
     ["key", project.pseudonyms && [...of("person"), ...of("household")].length ? words.planPseudonyms([...of("person"), ...of("household")]) : null],
     ...project.columns.filter((column) => column.derive && column.role !== "identifier").map((column) => ["key", `${column.name}: ${deriveText(column.derive)}`]),
     ...weighted.map(([column, weight]) => ["spark", words.planWeight(column, words.weights[WEIGHTS[nearest(WEIGHTS, weight)]])]),

@@ -8,7 +8,7 @@ import { OutOfDate, Verdict } from "./decide.js";
 import { Find } from "./find.js";
 import { jobLabel } from "./run.js";
 import { count, number, share } from "../format.js";
-import { texts } from "../texts.js";
+import { list, texts } from "../texts.js";
 
 const words = texts.risk;
 
@@ -53,6 +53,7 @@ function RiskPart({ found, id }) {
     return { name, after: pick(after), before: pick(before) };
   }).filter((each) => each.after);
   return html`<section class="stack" aria-labelledby="risk-title"><h2 id="risk-title" class="section">${words.risk}</h2>
+    <p class="quiet">${words.countsOnly(list(after.quasi_identifiers))}</p>
     <div class="stats"><${Stat} label=${words.highest} value=${share(after.prosecutor.highest)} of=${before && words.was(share(before.prosecutor.highest))} />
       <${Stat} label=${words.average} value=${share(after.prosecutor.average)} of=${before && words.was(share(before.prosecutor.average))} />
       <${Stat} label=${words.uniques} value=${count(after.uniques)} of=${before && words.was(count(before.uniques))} />
@@ -85,7 +86,7 @@ function UtilityPart({ found, id }) {
   return html`<section class="stack" aria-labelledby="utility-title"><h2 id="utility-title" class="section">${words.utility}</h2>
     <div class="stats"><${Stat} label=${words.rows} value=${share(found.released_rows / Math.max(1, found.rows))} of=${words.rowsOf(count(found.released_rows), count(found.rows))} />
       ${found.queries && html`<${Stat} label=${words.queries} value=${share(found.queries.median)} of=${words.queriesText(count(found.queries.count))} />`}
-      ${found.association_difference !== null && found.association_difference !== undefined && html`<${Stat} label=${words.associations} value=${number(found.association_difference)} of=${words.associationsText} />`}</div>
+      ${found.association_difference !== null && found.association_difference !== undefined && html`<${Stat} label=${words.associations} value=${found.association_difference.toFixed(3)} of=${words.associationsText} />`}</div>
     <div class="columns two">
       <${Card} kind="flush" title=${words.kept} text=${words.keptText}><div class="scroll" tabindex="0" role="region" aria-label=${words.kept}><table class="grid"><thead><tr><th scope="col">${words.column}</th><th scope="col" class="num">${words.values}</th><th scope="col">${words.detail}</th><th scope="col" class="num">${words.moved}</th></tr></thead>
         <tbody>${(found.attributes || []).map((each) => html`<tr><th scope="row" class="name"><${Name} of=${each.column} /></th><td class="num">${words.valuesOf(count(each.values), count(each.released_values))}</td><td>${each.loss === null || each.loss === undefined ? html`<span class="quiet small">${words.asItIs}</span>` : html`<div class="kept"><${Meter} value=${1 - each.loss} label=${share(1 - each.loss)} /><span class="figures small">${share(1 - each.loss, 0)}</span></div>`}</td><td class="num">${each.total_variation === null || each.total_variation === undefined ? "–" : share(each.total_variation)}</td></tr>`)}</tbody></table></div></${Card}>
