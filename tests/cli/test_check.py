@@ -271,18 +271,27 @@ VISITS = [
 """Two quasi-identifiers, a sensitive value and a person."""
 
 
-def test_the_dbt_tests_find_the_classes_that_break_a_promise(folder: Path) -> None:
-    duckdb = pytest.importorskip("duckdb")
+@pytest.mark.parametrize("warehouse", ["duckdb", "postgresql"])
+def test_the_dbt_tests_find_the_classes_that_break_a_promise(
+    warehouse: str, request: pytest.FixtureRequest, folder: Path
+) -> None:
+    query = _on_duckdb() if warehouse == "duckdb" else request.getfixturevalue("postgres").run
+    rows = ", ".join(str(row).replace("None", "null") for row in VISITS)
     macros = _dbt_macros()
-    with duckdb.connect() as database:
-        database.execute("create table t (a varchar, b varchar, s varchar, p integer)")
-        database.executemany("insert into t values (?, ?, ?, ?)", VISITS)
-        small = database.execute(macros.k_anonymity("t", ["a", "b"], 2)).fetchall()
-        assert small == [("a", "x", 1)]
-        same = database.execute(macros.distinct_l_diversity("t", ["a", "b"], "s", 2)).fetchall()
-        assert sorted(same) == [("a", "x", 1), ("b", "x", 1)]
-        alone = database.execute(macros.k_anonymity("t", ["a", "b"], 2, person="p")).fetchall()
-        assert sorted(alone, key=str) == [("a", "x", 1), ("a", None, 1), ("c", "x", 1)]
+    query("create table dbt_visits (a varchar, b varchar, s varchar, p integer)")
+    query(f"insert into dbt_visits values {rows}")
+    assert query(macros.k_anonymity("dbt_visits", ["a", "b"], 2)) == [("a", "x", 1)]
+    same = query(macros.distinct_l_diversity("dbt_visits", ["a", "b"], "s", 2))
+    assert sorted(same) == [("a", "x", 1), ("b", "x", 1)]
+    alone = query(macros.k_anonymity("dbt_visits", ["a", "b"], 2, person="p"))
+    assert sorted(alone, key=str) == [("a", "x", 1), ("a", None, 1), ("c", "x", 1)]
+    query("drop table dbt_visits")
+
+
+def _on_duckdb() -> Callable[[str], list[tuple[Any, ...]]]:
+    """Return what runs a statement in an empty database in memory."""
+    database = pytest.importorskip("duckdb").connect()
+    return lambda statement: list(database.execute(statement).fetchall())
 
 
 @pytest.mark.parametrize("dialect", ["postgres", "duckdb", "spark", "snowflake"])

@@ -141,6 +141,8 @@ BAD_FILES: dict[str, tuple[bytes, str]] = {
     "blank.csv": (b"\n\n", "is empty"),
     "empty.parquet": (b"", "is empty"),
     "empty.jsonl": (b"", "is empty"),
+    "pointer.csv": (b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n", "pointer of Git LFS"),
+    "pointer.parquet": (b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 9\n", "git lfs pull"),
     "latin.csv": ("name,age\nJosé,30\n".encode("latin-1"), "not UTF-8; name its encoding with encoding="),
     "latin-header.csv": ("año,age\n1,30\n".encode("latin-1"), "not UTF-8"),
     "utf16.csv": ("name,age\nx,30\n".encode("utf-16"), "not UTF-8"),

@@ -26,11 +26,11 @@ Container = Literal["default", "pandas", "polars"]
 _LEARNED = ("release_", "mapping_", "applied_")
 """Attributes set by fitting; they hold values of the table."""
 _OWN = {"unknown": "error", "broken": "error"}
-_OF_ANONYMIZE = [
-    name
-    for name in inspect.signature(anonymize).parameters
+_OF_ANONYMIZE = {
+    name: parameter
+    for name, parameter in inspect.signature(anonymize).parameters.items()
     if name not in ("data", "output", "overwrite", "key", "progress", "budget")
-]
+}
 
 
 class NotFittedError(UsageError, ValueError, AttributeError):
@@ -39,6 +39,13 @@ class NotFittedError(UsageError, ValueError, AttributeError):
 
 class ArrayError(DataError, ValueError):
     """An array cannot be used as a table; scikit-learn expects an error of this kind."""
+
+
+def _signature() -> inspect.Signature:
+    """Return the arguments by name, for editors and for scikit-learn."""
+    every = inspect.Parameter("quasi_identifiers", inspect.Parameter.KEYWORD_ONLY, default=None)
+    own = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=value) for name, value in _OWN.items()]
+    return inspect.Signature([*{**_OF_ANONYMIZE, every.name: every}.values(), *own])
 
 
 class Anonymizer:
@@ -67,6 +74,8 @@ class Anonymizer:
     """What each value became; it lists values of the data."""
     applied_: Applied
     """The last table that was transformed, with its audit."""
+
+    __signature__ = _signature()
 
     def __init__(self, **params: Any) -> None:
         self._params: dict[str, Any] = {}

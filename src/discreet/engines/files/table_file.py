@@ -33,6 +33,7 @@ from discreet.runtime.unreadable_files import encoding_of, no_such_file, not_utf
 
 __all__ = ["TableFile", "open_file", "possible_options"]
 
+_LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 _START = 1 << 18
 """The bytes read to find out the dialect."""
 _SQL_TYPES = {pl.String: "VARCHAR", pl.Int64: "BIGINT", pl.Float64: "DOUBLE", pl.Boolean: "BOOLEAN"}
@@ -180,6 +181,7 @@ def open_file(path: str | PathLike[str], known: Format | None = None, options: R
     found = known or format_of(file)
     if file.stat().st_size == 0:
         raise DataError(f"'{file.name}' is empty.", topic="no-rows")
+    _check_fetched(file)
     _check_options(file, found, options)
     content = _decompress(file) if found.compression == "bz2" else None
     content = content if options.utf8 or found.kind in STATISTICS else _decoded(file, found, content, options)
@@ -207,6 +209,17 @@ def _opened(table: TableFile, options: ReadOptions) -> TableFile:
         table = replace(table, read=about.scan, format=replace(found, dictionary=about.dictionary))
     schema = table.scan().collect_schema()
     return replace(table, columns=tuple(schema.names()), schema=schema)
+
+
+def _check_fetched(file: Path) -> None:
+    """Refuse what Git LFS leaves in place of a large file: it reads as a harmless table of one column."""
+    with reading(f"'{file.name}'"), file.open("rb") as stream:
+        pointer = stream.read(len(_LFS_POINTER)) == _LFS_POINTER
+    if pointer:
+        raise DataError(
+            f"'{file.name}' is a pointer of Git LFS in place of the table; fetch the table with git lfs pull.",
+            topic="file-format",
+        )
 
 
 def possible_options(found: Format) -> tuple[str, ...]:
