@@ -170,9 +170,9 @@ function Attribute({ id, attribute, who, empty }) {
 
 /** Columns that were released unchanged, and how unique their values are. */
 function Kept({ kept }) {
-  const told = kept.some((each) => each.confirmed || each.reasons.length);
-  return html`<${Card} kind="flush" title=${words.kept} text=${words.keptText}><div class="scroll" tabindex="0" role="region" aria-label=${words.kept}><table class="grid"><thead><tr><th scope="col">${texts.risk.column}</th><th scope="col">${words.alone}</th>${told && html`<th scope="col">${words.why}</th>`}</tr></thead>
-    <tbody>${kept.map((each) => html`<tr><th scope="row"><${Name} of=${each.name} /></th><td><div class="kept">${each.unique === null ? words.notCounted : html`<${Meter} value=${each.unique} kind=${each.reasons.length ? "bound" : "after"} label=${share(each.unique)} /><span class="figures small">${share(each.unique)}</span>`}</div></td>${told && html`<td class="wrap">${each.confirmed && html`<span class="chip warn">${words.decided}</span> `}${each.reasons.join(" ")}</td>`}</tr>`)}</tbody></table></div></${Card}>`;
+  const explained = kept.some((each) => each.confirmed || each.reasons.length);
+  return html`<${Card} kind="flush" title=${words.kept} text=${words.keptText}><div class="scroll" tabindex="0" role="region" aria-label=${words.kept}><table class="grid"><thead><tr><th scope="col">${texts.risk.column}</th><th scope="col">${words.alone}</th>${explained && html`<th scope="col">${words.why}</th>`}</tr></thead>
+    <tbody>${kept.map((each) => html`<tr><th scope="row"><${Name} of=${each.name} /></th><td><div class="kept">${each.unique === null ? words.notCounted : html`<${Meter} value=${each.unique} kind=${each.reasons.length ? "bound" : "after"} label=${share(each.unique)} /><span class="figures small">${share(each.unique)}</span>`}</div></td>${explained && html`<td class="wrap">${each.confirmed && html`<span class="chip warn">${words.decided}</span> `}${each.reasons.join(" ")}</td>`}</tr>`)}</tbody></table></div></${Card}>`;
 }
 
 /** The level of every column, and the effect of one step up or down. */
