@@ -234,19 +234,6 @@ def test_a_release_made_in_rounds(name: str) -> None:
             assert "rule out" in found.sentence
 
 
-def test_rows_in_their_order_tell_who_is_in_which_class() -> None:
-    """Without the release itself, overlapping classes are known by position, and only estimated after a shuffle."""
-    table, released = rounds(1)
-    known = {"quasi_identifiers": {"town": None, "job": dc.flat()}, "privacy": "k(5)"}
-    rest = [row for row, cells in zip(table.rows(), released.rows(), strict=True) if cells[1] == "*"]
-    assert len(rest) == 120
-    found = attacks(table, released, **known, only="refinement")["refinement"]
-    assert found.attempts == 120
-    assert found.success * 120 == pytest.approx(round(found.success * 120))
-    shuffled = attacks(table, released.sample(fraction=1, shuffle=True, seed=1), **known, only="refinement")
-    assert shuffled["refinement"].attempts == 120
-
-
 def test_means_are_attacked_by_the_nearest_numbers() -> None:
     """Means cover nobody, which is no safety: what looks for rows that cover people says that it cannot."""
     rng = np.random.default_rng(5)

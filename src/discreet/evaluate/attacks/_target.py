@@ -158,7 +158,7 @@ class AttackTarget:
     @cached_property
     def belonging(self) -> Belonging:
         """Which released class the people of each original class are in."""
-        known = self._known_belonging() or self._by_position()
+        known = self._known_belonging()
         if known is not None:
             return known
         if self.candidates.pairs > _MOST_PAIRS:
@@ -195,24 +195,8 @@ class AttackTarget:
             return None
         if before.size != after.size:  # another table than the release was made from
             return None
-        return self._counted(before, after)
-
-    def _by_position(self) -> Belonging | None:
-        """Return who is in which class if the rows of a local recoding are in the original order: all of them fit."""
-        if not self.overlapping or self.people is not None or self.before.rows != self.after.rows:
-            return None
-        try:
-            before = self.class_of_rows(self.original, self.before)
-            after = self.class_of_rows(self.given.table, self.after)
-        except NotModelled:
-            return None
-        fits = all(match.holds(before, after).all() for match in self.candidates.matches)
-        return self._counted(before, after) if fits else None
-
-    def _counted(self, before: IntArray, after: IntArray) -> Belonging:
-        """Count the people of each pair of an original and a released class, given both for each released row."""
+        key, people = np.unique(before * self.after.sizes.size + after, return_counts=True)
         size = self.after.sizes.size
-        key, people = np.unique(before * size + after, return_counts=True)
         return Belonging(key // size, key % size, people.astype(np.float64), exact=True)
 
     def class_of_rows(self, table: Any, classes: CountedClasses) -> IntArray:
