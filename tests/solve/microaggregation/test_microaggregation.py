@@ -213,6 +213,23 @@ def test_groups_are_divided_anew_where_closeness_forbids_single_moves():
     assert release.stats["sse_percent"] < 9
 
 
+@pytest.mark.parametrize(
+    ("k", "model", "x0", "x1", "s", "optimum"),
+    [
+        (3, "distinct-l(2, s)", [47, 3, 2, 0, 9, 9, 4, 2], [88, 1, 36, 7, 1, 89, 0, 70], "yzzzyyyy", 8.177939005),
+        (3, "t(0.5, s, equal)", [68, 9, 0, 96, 97, 9, 71, 10], [2, 2, 2, 11, 4, 63, 3, 13], "yxzxyzzy", 7.336256842),
+        (3, "distinct-l(2, s)", [4, 0, 1, 88, 8, 55, 0], [2, 0, 83, 63, 1, 1, 0], "xxzxzzy", 7.052383391),
+    ],
+)
+def test_a_single_group_becomes_two(k, model, x0, x1, s, optimum):
+    """No row alone can leave the group of all; the optima are those of all partitions."""
+    frame = pl.DataFrame({"x0": x0, "x1": x1, "s": list(s)})
+    roles = {"quasi_identifiers": ["x0", "x1"], "sensitive": "s", "suppression": "none"}
+    release = dc.anonymize(frame, privacy=[f"k({k})", model], **roles, **MEANS)
+    assert release.cost == pytest.approx(optimum)
+    assert 0 <= release.lower_bound <= release.cost
+
+
 def test_published_figures(data_folder):
     """MDAV on Tarragona is that of the literature, and annealing is well below it."""
     frame = pl.read_csv(data_folder / "sdcmicro" / "Tarragona.csv")

@@ -80,9 +80,11 @@ def anneal_groups(
         # The square of a uniform number: the nearest rows are drawn most often.
         other = space.near[row, np.int64((rank * rank * np.uint64(wide)) >> np.uint64(20))]
         a, b = groups.group[row], groups.group[other]
-        if a == b:
-            continue
         kind = (bits >> np.uint64(20)) & np.uint64(63)
+        if a == b:
+            if kind == 2 and requirement.model.size > 0 and groups.free[0] > 0:
+                grown += _divide_anew(space, groups, requirement, division, row, groups.free[groups.free[0]], bar)
+            continue
         # One step in 32 tries to change the number of groups, which moves and swaps cannot.
         if kind == 0:
             grown += _dissolve(space, groups, requirement, a, bar)
@@ -183,7 +185,8 @@ def _divide_anew(
     """Divide the rows of the group of ``row`` and of group b anew, if that costs less than ``bar`` more.
 
     They are sorted along the line from the row to the one farthest from it, and cut where both parts satisfy the models
-    and cost least. Models such as t-closeness forbid most moves of a single row, which this makes up for.
+    and cost least. Models such as t-closeness forbid most moves of a single row, which this makes up for. Group b may
+    be the first free slot: then one group becomes two.
     """
     a, m, k = groups.group[row], space.x.shape[1], requirement.smallest
     rows_a, rows_b = groups.rows[a], groups.rows[b]
@@ -234,9 +237,11 @@ def _divide_anew(
             best, least = cut, error
     for position in range(1, rows):
         tally(requirement, space.point[order[position]], -1, histogram)
-    change = least + groups.norm[a] / rows_a + groups.norm[b] / rows_b
+    change = least + groups.norm[a] / rows_a + (groups.norm[b] / rows_b if rows_b > 0 else 0.0)
     if best == 0 or not change < bar:
         return 0.0
+    if rows_b == 0:
+        groups.free[0] -= 1
     _put_into(space, groups, a, b, best, rows)
     return change
 
