@@ -72,6 +72,14 @@ def test_same_release_into_every_format(suffix: str, people: pl.DataFrame, expec
     assert release.frame.equals(expected.frame)
 
 
+@pytest.mark.parametrize("suffix", ["csv", "csv.gz", "csv.zst", "csv.bz2"])
+def test_zero_bytes_in_a_frame_are_written_and_read_back(suffix: str, tmp_path: Path) -> None:
+    table = pl.DataFrame({"q": ["a"] * 6, "s": ["x\0y", "x"] * 3})
+    release = anonymize(table, quasi_identifiers="q", sensitive="s", privacy=["k(2)", "distinct-l(2, s)"])
+    release.write(tmp_path / f"safe.{suffix}")
+    assert (tmp_path / f"safe.{suffix}").exists()
+
+
 def test_file_to_file(constructor: Any, people: pl.DataFrame, expected: Release, tmp_path: Path) -> None:
     data = constructor(people)
     output = tmp_path / "safe.parquet"

@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 import discreet as dc
+from attack.provenance import rewritten
 from canary import found_in
 from discreet.errors import AuditError, DataError, DiscreetError, MissingColumnError
 from discreet.report.small_counts import LeftOut
@@ -120,9 +121,28 @@ def test_certificates(tmp_path: Path) -> None:
         release.certificate(tmp_path / "c.json")
         checked = dc.verify(out, tmp_path / "c.json", key=tmp_path / "key")
         assert checked.passed
-        assert ("not checked" in checked.summary()) != pseudonyms or pseudonyms
+        assert ("checked by rows alone" in checked.summary()) != pseudonyms
         assert any("count people" in what for what, _ in checked.files) != pseudonyms
         assert (checked.audit.people is not None) == pseudonyms
+
+
+@pytest.mark.parametrize(
+    "altered",
+    [
+        {"smallest_class": 10**6},
+        {"promises": [{"model": "k(4)", "reached": 10.0**6}]},
+        {"promises": [{"model": "k(4)", "reached": 3.0}]},
+        {"promises": [{"model": "k(1000000)", "reached": 10.0**6}]},
+        {"promises": [{"model": "k(1, on=[age])", "reached": 10.0**6}]},
+    ],
+)
+def test_a_certificate_cannot_claim_more_people_than_there_are_rows(altered: dict[str, Any], tmp_path: Path) -> None:
+    """Without a key anybody can write a checksum; classes of people are no larger than those of rows."""
+    release = make(output=tmp_path / "safe.csv", key=tmp_path / "key")
+    honest = json.loads(release.certificate(tmp_path / "c.json").read_text())
+    assert dc.verify(tmp_path / "safe.csv", tmp_path / "c.json").passed
+    (tmp_path / "c.json").write_text(json.dumps(rewritten({**honest, **altered})))
+    assert not dc.verify(tmp_path / "safe.csv", tmp_path / "c.json").passed
 
 
 def test_policies_count_people(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ CONDITIONS = {"average-risk": average_risk, "sample-uniqueness": sample_uniquene
 
 
 def least_cost(problem, sample, recodings, k, cost, holds):
-    """The cost of the best recoding under which the classes of k rows that stay keep a condition; None if there is none."""
+    """The least cost of a recoding whose classes of at least k rows keep a condition; None if there is none."""
     table, best = sample.naive, None
     name, options = plain_cost(cost, [])
     for levels in recodings:
@@ -96,7 +96,7 @@ def test_population_uniqueness_equals_exhaustive_search(cost):
 @pytest.mark.parametrize("scheme", NAMES)
 @pytest.mark.parametrize("model", [*CONDITIONS, "population-uniqueness"])
 def test_every_global_scheme_equals_exhaustive_search(model, scheme):
-    """One attribute has this scheme, the others any; the classes that stay decide together whether a recoding is valid."""
+    """One attribute has this scheme, the others any; all classes that stay decide about a recoding."""
     rng = np.random.default_rng([len(model), NAMES.index(scheme), 5])
     found_some = False
     for seed in rng.integers(0, 1 << 30, size=14):

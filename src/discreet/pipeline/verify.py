@@ -37,7 +37,7 @@ __all__ = ["Verification", "verify"]
 _NO_KEY = "not checked (needs the key)"
 _NOT_GIVEN = "not given"
 _PROMISES = "the promises, which count people"
-_NO_PERSON = "not checked (the file does not say whose rows they are)"
+_NO_PERSON = "checked by rows alone (the file does not say whose rows they are)"
 
 
 @dataclass(frozen=True)
@@ -192,7 +192,7 @@ def _audit(
     fresh = audit(
         released,
         quasi_identifiers={column: trees.get(column) or forms.get(column) for column in fields["quasi_identifiers"]},
-        privacy=["k(1)"] if unseen else models,
+        privacy=([model for model in models if _holds_for_rows(model)] or ["k(1)"]) if unseen else models,
         sensitive={column: trees.get(column) for column in fields["sensitive"]},
         types=reading.get("types"),
         reference=None if original is None else _original(original, fields),
@@ -209,6 +209,12 @@ def _audit(
 def _unseen_people(fields: Mapping[str, Any]) -> bool:
     """Whether promises count people and the released file does not say whose rows they are."""
     return "unit" in fields["reading"] and "pseudonyms" not in fields["reading"]
+
+
+def _holds_for_rows(model: PrivacyModel) -> bool:
+    """Whether what holds for the people of a class holds for its rows, of which there are at least as many."""
+    of_more = model.of_table or model.of_sampling or model.looks_at_population or model.counts_profiles
+    return model.superset_closed and not of_more
 
 
 def _promised(fields: Mapping[str, Any], job: Job | None) -> list[PrivacyModel]:
@@ -232,13 +238,19 @@ def _differences(fields: Mapping[str, Any], released: Any, fresh: Audit, models:
     if [promise["model"] for promise in promises] != [model.shown for model in models]:
         yield "promises"
     unseen = _unseen_people(fields)
-    for promise, check, model in zip([] if unseen else promises, fresh.checks, models, strict=False):
-        same = promise["reached"] is None if model.compares else _close(promise["reached"], check.reached)
+    checked = [each for each in zip(promises, models, strict=False) if not unseen or _holds_for_rows(each[1])]
+    for (promise, model), check in zip(checked, fresh.checks, strict=False):
+        if unseen:
+            same = _at_most(promise["reached"], check.reached) and _at_most(check.promised, promise["reached"])
+        else:
+            same = promise["reached"] is None if model.compares else _close(promise["reached"], check.reached)
         if promise["model"] == check.model and not same:
             yield check.model
     if fields["rows"] != fresh.rows:
         yield "number of rows"
-    if fields["classes"] != fresh.classes or not (unseen or fields["smallest_class"] == fresh.smallest_class):
+    smallest = fields["smallest_class"]
+    same = smallest <= fresh.smallest_class if unseen else smallest == fresh.smallest_class
+    if fields["classes"] != fresh.classes or not same:
         yield "classes"
     columns = open_files(released).columns
     kept = [column["name"] for column in fields["unchanged"]]
@@ -283,6 +295,12 @@ def _original(path: str | PathLike[str], fields: Mapping[str, Any]) -> Any:
     return frame.filter(
         pl.all_horizontal(comparable(column, schema[column]).is_not_null() for column in fields["quasi_identifiers"])
     )
+
+
+def _at_most(less: float | None, more: float | None) -> bool:
+    """Whether a number is no larger than another; None is infinite, as in a release without rows."""
+    less, more = (math.inf if each is None else each for each in (less, more))
+    return less <= more * (1 + 1e-9)
 
 
 def _close(certified: float | None, measured: float) -> bool:

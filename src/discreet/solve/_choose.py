@@ -71,6 +71,12 @@ def _nothing_fits(problem: Problem, known: Sequence[Solver]) -> UnsupportedCombi
                 f"The scheme {name}", f"the suppression {suppression}", f"choose {', '.join(able[:-1])} or {able[-1]}"
             )
         if not any(member.takes(problem.cost) for member in searching if member.applies(problem.suppression)):
+            if not any(member.takes(problem.cost) for member in searching):
+                return UnsupportedCombinationError(
+                    f"The cost {problem.cost.name}",
+                    f"the scheme {name}",
+                    "its solvers search for other costs; choose another cost",
+                )
             return UnsupportedCombinationError(
                 f"The cost {problem.cost.name}",
                 f"the scheme {name} and the suppression {suppression}",
@@ -158,7 +164,7 @@ def _misfit(problem: Problem, solver: Solver) -> UnsupportedCombinationError | N
         return UnsupportedCombinationError(
             f"The solver {solver.name}",
             f"the privacy model {whole.name}, which looks at the whole table",
-            "it decides class by class; choose the solver auto or lattice",
+            "it decides class by class; choose the solver auto",
         )
     if not solver.takes(problem.cost):
         reason = (

@@ -38,7 +38,7 @@ class GeneralBounds:
     """Bounds nodes of the search for one problem; the counterpart of ``PartitionBounds``."""
 
     class_by_class = True
-    """Whether classes are valid, and cost what they do, whatever the others are: then the last attribute is priced exactly."""
+    """No class decides about another one, so that the last attribute is priced exactly."""
 
     def __init__(self, problem: Problem, items: Sequence[AttributeItems]) -> None:
         self.problem, self.limit = problem, float(problem.limit)

@@ -19,6 +19,7 @@ from discreet.errors import UnsupportedCombinationError, UsageError
 from discreet.problem import Problem, Separable
 from discreet.problem.costs.discernibility import Discernibility
 from discreet.problem.costs.loss import Loss
+from discreet.problem.privacy.k_anonymity import KAnonymity
 from discreet.problem.schemes import RunScheme, SetScheme
 from discreet.problem.schemes.guided_ordered import GuidedOrdered
 from discreet.problem.schemes.ordered import Ordered
@@ -188,6 +189,8 @@ class PartitionSearch:
         order = [a for a in small_first if not self.root[a].decided]
         starts = [tuple(partitions.fixed(partitions.most_general()) for partitions in self.root)]
         self._try(starts[0])
+        if any(model.of_table for model in self.problem.privacy):
+            self._try_class_sizes()
         if not self.problem.cost.additive:
             self._try_other_costs()
             return
@@ -205,6 +208,19 @@ class PartitionSearch:
         table, privacy = self.problem.table, self.problem.privacy
         for cost in (Discernibility(), Loss()):
             found = self._best_of(replace(self.problem, cost=cost.resolve(table, privacy)), _FEW)
+            if found is not None:
+                self._try(found)
+
+    def _try_class_sizes(self) -> None:
+        """Try what is good if every class has 2 rows at least, or 4, 8, …, until the whole table is ok.
+
+        Prices of blocks say nothing of a condition on the whole table, so that nothing else leads to what keeps it.
+        """
+        models = tuple(model for model in self.problem.privacy if not model.of_table)
+        size, cost = 1, self.best
+        while size < self.problem.table.n and self.best >= cost and not self._over:
+            size *= 2
+            found = self._best_of(replace(self.problem, privacy=(*models, KAnonymity(size))), _FEW)
             if found is not None:
                 self._try(found)
 
