@@ -31,7 +31,6 @@ __all__ = [
     "Lattice",
     "LevelRange",
     "ListUse",
-    "adopt_list",
     "class_ids",
     "drop_lists",
     "group",
@@ -40,6 +39,7 @@ __all__ = [
     "learn_levels",
     "learn_reduction",
     "pack_tuples",
+    "register_list",
     "shortest_source",
     "source_of",
 ]
@@ -544,7 +544,7 @@ def keep_list(pool: ClassPool, source: int, node: NDArray[np.int64], count: int,
         drop_lists(lists, 0 if afresh else lists.rep.size - count - room)
         _copy_entries(lists, end, lists.used.entries, count)
         end = lists.used.entries
-    return _register(lists, node, end, count)
+    return register_list(lists, node, end, count)
 
 
 @inner_kernel
@@ -568,7 +568,7 @@ def drop_lists(lists: ClassLists, most: int) -> None:
         if lists.span[q].served >= least:
             count, to = lists.span[q].count, lists.used.entries
             _copy_entries(lists, lists.span[q].first, to, count)
-            _register(lists, lists.node[q], to, count)
+            register_list(lists, lists.node[q], to, count)
 
 
 @inner_kernel
@@ -586,8 +586,8 @@ def _copy_entries(lists: ClassLists, begin: int, to: int, count: int) -> None:
 
 
 @inner_kernel
-def _register(lists: ClassLists, node: NDArray[np.int64], begin: int, count: int) -> int:
-    """Make the next entries of the pool a list; return its number."""
+def register_list(lists: ClassLists, node: NDArray[np.int64], begin: int, count: int) -> int:
+    """Make entries of the pool a list, the last one; return its number."""
     q = lists.used.lists
     for i in range(node.size):
         lists.node[q, i] = node[i]
@@ -597,10 +597,3 @@ def _register(lists: ClassLists, node: NDArray[np.int64], begin: int, count: int
     lists.used.lists = q + 1
     lists.used.entries = begin + count
     return q
-
-
-@inner_kernel
-def adopt_list(lists: ClassLists, node: NDArray[np.int64], begin: int, count: int) -> None:
-    """Keep classes that were grouped somewhere else in the pool; there must be room for them."""
-    _copy_entries(lists, begin, lists.used.entries, count)
-    _register(lists, node, lists.used.entries, count)

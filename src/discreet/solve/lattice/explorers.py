@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +14,15 @@ from discreet.solve.kernels.classes import ClassList, ClassPool, GroupingScratch
 from discreet.solve.kernels.jit import prepared
 from discreet.solve.kernels.pricing import ClassPrices
 from discreet.solve.kernels.records import record, records
-from discreet.solve.lattice.kernels.explorers import FULL, Place, PlaceState, evaluate_apart, take_turn
+from discreet.solve.lattice.kernels.explorers import (
+    FULL,
+    MOST_LISTS,
+    Place,
+    PlaceState,
+    evaluate_apart,
+    take_in,
+    take_turn,
+)
 from discreet.solve.lattice.kernels.search import DONE, EVALUATE, GROW
 from discreet.solve.lattice.kernels.state import LatticeSearch
 from discreet.solve.lattice.pool import make_scratch
@@ -21,7 +30,7 @@ from discreet.solve.lattice.pool import make_scratch
 __all__ = ["Explorers", "first_nodes_done"]
 
 _FOR_LISTS = 6
-"""The least room for lists that all explorers share, in lists as long as the tuples."""
+"""The least room for lists, beside that for the next evaluations, in lists as long as the tuples."""
 _OVERHEAD = 2000
 """What a turn takes, in class entries."""
 
@@ -47,7 +56,7 @@ class Explorers:
     pool: ClassPool
     places: list[Place]
     most: int
-    """Entries of the pool that may be used for lists."""
+    """Half of so many entries of the pool may be lists that stay when others are dropped."""
     running: list[Future[None] | None]
     spare: deque[_Scratch]
     """Scratch space that no thread is using. A thread takes what was used last, which is still in its cache."""
@@ -64,10 +73,9 @@ class Explorers:
         most = size - (2 * number + 1) * tuples
         if most < _FOR_LISTS * tuples:
             return None
-        begins = [size - 2 * (e + 1) * tuples for e in range(number)]
-        places = [_make_place(pool, prices, begin) for begin in begins]
+        places = [_make_place(pool, prices) for _ in range(number)]
         explorers = cls(pool, places, most, [None] * number, deque([_Scratch(pool.scratch, prices)]))
-        explorers.forget_lists()
+        explorers.divide()
         return explorers
 
     def search(self, search: LatticeSearch, executor: Executor | None, work: int) -> int:
@@ -75,7 +83,7 @@ class Explorers:
         if self.searched is not search:
             self.searched = search
             each = enumerate(self.places)
-            self.turns = [prepared(take_turn, self.pool, place, search, e, self.most) for e, place in each]
+            self.turns = [prepared(take_turn, self.pool, place, search, e) for e, place in each]
         while work > 0:
             e = self.turn
             place, running = self.places[e], self.running[e]
@@ -84,8 +92,8 @@ class Explorers:
                 self.running[e] = None
             outcome = int(self.turns[e]())
             if outcome == FULL:
-                self.wait()  # nobody may be reading a list that moves
-                drop_lists(self.pool.lists, self.most)
+                self.settle(search)
+                self.divide()
                 continue
             if outcome in (DONE, GROW):
                 return outcome
@@ -108,16 +116,17 @@ class Explorers:
             own = _Scratch(make_scratch(self.pool.lattice), prices)
         if e not in own.evaluate:
             # Of the search only what does not change is read, also once its arrays have grown.
-            pool = self.places[e].pool._replace(scratch=own.scratch)
-            place = self.places[e]._replace(pool=pool, prices=own.prices)
+            place = self.places[e]
+            scratch = own.scratch._replace(shared=place.shared, reduction=place.reduction)
+            place = place._replace(pool=place.pool._replace(scratch=scratch), prices=own.prices)
             own.evaluate[e] = prepared(evaluate_apart, place, search, search.explored[e])
         own.evaluate[e]()
         self.spare.append(own)
 
     def rehearse(self, search: LatticeSearch) -> None:
         """Call the kernels once, on a search that is over."""
-        take_turn(self.pool, self.places[0], search, 0, self.most)
-        drop_lists(self.pool.lists, self.most)
+        take_turn(self.pool, self.places[0], search, 0)
+        self.settle(search)
         evaluate_apart(self.places[0], search, search.explored[0])
 
     def wait(self) -> None:
@@ -126,17 +135,35 @@ class Explorers:
             if running is not None:
                 running.result()
 
-    def forget_lists(self) -> None:
-        """Drop all class lists but the tuples; nobody may be reading them."""
+    def settle(self, search: LatticeSearch) -> None:
+        """Take in all results, drop lists and move the others together, as they are where nobody explores."""
         self.wait()
-        self.pool.lists.used.lists, self.pool.lists.used.entries = 1, self.pool.lattice.codes.shape[1]
+        for e, place in enumerate(self.places):
+            take_in(self.pool, place, search, e)
+        lists = self.pool.lists
+        span: Any = lists.span
+        # Lists move down one after the other, so they must be in the order of their entries.
+        made = slice(1, int(lists.used.lists))
+        order = np.argsort(span["first"][made]) + 1
+        span[made], lists.node[made] = span[order], lists.node[order]
+        drop_lists(lists, self.most)
+
+    def divide(self) -> None:
+        """Divide what is free of the pool among the explorers; nothing may be being evaluated."""
+        begin = int(self.pool.lists.used.entries)
+        each = (self.pool.lists.rep.size - begin) // len(self.places)
+        for e, place in enumerate(self.places):
+            place.state.begin, place.state.end = begin + e * each, begin + (e + 1) * each
 
 
-def _make_place(pool: ClassPool, prices: ClassPrices, begin: int) -> Place:
-    """Return a place whose entries begin there."""
+def _make_place(pool: ClassPool, prices: ClassPrices) -> Place:
+    """Return a place without entries."""
     m = pool.lattice.codes.shape[0]
     lists = pool.lists._replace(
-        node=np.zeros((2, m), dtype=np.int64), span=records(ClassList, 2), used=record(ListUse, lists=2, entries=begin)
+        node=np.zeros((MOST_LISTS, m), dtype=np.int64),
+        span=records(ClassList, MOST_LISTS),
+        used=record(ListUse, lists=1),
     )
-    between = np.empty(m, dtype=np.int64)
-    return Place(ClassPool(pool.lattice, lists, pool.scratch), prices, record(PlaceState, begin=begin), between)
+    between, learned = np.empty(m, dtype=np.int64), pool.scratch
+    own = ClassPool(pool.lattice, lists, pool.scratch)
+    return Place(own, prices, record(PlaceState), between, learned.shared.copy(), learned.reduction.copy())

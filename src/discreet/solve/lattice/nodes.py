@@ -57,10 +57,12 @@ class CompiledNodes:
     def evaluate(self, search: LatticeSearch, node: NDArray[np.int64]) -> LatticeSearch:
         """Evaluate a node unless that was done already."""
         if index_of(search, node) < 0:
-            search = grow(search)
             if self._explorers is not None:
-                self._explorers.forget_lists()
+                self._explorers.settle(search)
+            search = grow(search)
             evaluate_node(self._pool, self._prices, search, node)
+            if self._explorers is not None:
+                self._explorers.divide()
         return search
 
     def rehearse(self, search: LatticeSearch) -> None:

@@ -27,6 +27,8 @@ from discreet.solve.kernels.records import record, records
 __all__ = ["borrow_pool", "make_pool", "make_scratch", "people_shift", "return_pool"]
 
 _KEPT_LISTS = 4096
+_LEAST_ROOM, _MOST_BYTES = 1 << 16, 1 << 28
+"""Entries for the lists of nodes at least, and what all entries may take, roughly."""
 _DIRECT = 1 << 16
 """Keys below this are not hashed: a table of so many cells stays in the cache of one core."""
 _REDUCTION, _AT_TOP = 0.5, 0.3
@@ -86,7 +88,7 @@ def people_shift(table: CountTable) -> int:
 
 def _make_lists(table: CountTable, lattice: Lattice, sums: FloatArray) -> ClassLists:
     tuples, m = table.tuples, len(table.attributes)
-    entries = 2 * tuples + max(1 << 16, min(128 * tuples, (1 << 28) // (16 + 8 * sums.shape[1])))
+    entries = 2 * tuples + max(_LEAST_ROOM, min(128 * tuples, _MOST_BYTES // (16 + 8 * sums.shape[1])))
     lists = ClassLists(
         packed=np.empty((-(-lattice.pack.size // 8), entries), dtype=np.uint64),
         wide=np.empty((lattice.wide.size, entries), dtype=np.uint32),

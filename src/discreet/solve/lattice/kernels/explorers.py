@@ -1,7 +1,8 @@
 """Several boxes explored at a time: nodes are evaluated by other threads, everything else happens in turns.
 
-Each explorer has a *place* in the pool, where its node is grouped from a list that all share. The results are taken in
-by turns, always in the same order: so the search is the same on any number of threads.
+Each explorer has a *place*, a part of the pool. Its nodes are grouped there from a list that all share, and the lists
+that are worth it stay where they are. The results are taken in by turns, always in the same order: so the search is the
+same on any number of threads.
 """
 
 from __future__ import annotations
@@ -13,11 +14,11 @@ from numpy.typing import NDArray
 
 from discreet.solve.kernels.classes import (
     ClassPool,
-    adopt_list,
     group,
     intermediate_node,
     learn_levels,
     learn_reduction,
+    register_list,
     source_of,
 )
 from discreet.solve.kernels.jit import inner_kernel
@@ -26,23 +27,25 @@ from discreet.solve.lattice.kernels.run import add_priced, price_node
 from discreet.solve.lattice.kernels.search import EVALUATE, choose_node
 from discreet.solve.lattice.kernels.state import LatticeSearch
 
-__all__ = ["FULL", "Place", "PlaceState", "evaluate_apart", "take_turn"]
+__all__ = ["FULL", "MOST_LISTS", "Place", "PlaceState", "evaluate_apart", "take_in", "take_turn"]
 
 FULL = 4
-"""What :func:`take_turn` says, beside what :func:`choose_node` says, if there is no room for another list."""
+"""What :func:`take_turn` says, beside what :func:`choose_node` says, if there is no room for more lists."""
+MOST_LISTS = 8
+"""The most lists an evaluation makes, each about half as long as the one before."""
 
 
 class PlaceState:
-    """What an explorer evaluates, and what came out."""
+    """The part of the pool that an explorer has, and what came out of its evaluation."""
 
     begin: int
-    """Where its entries of the pool begin."""
-    halfway: int
-    """Whether an intermediate list is made first."""
-    shorter: int
-    """The classes of the intermediate list ..."""
+    """Where the free entries of its part begin ..."""
+    end: int
+    """... and end."""
+    unkept: int
+    """The classes of an intermediate list that was not worth keeping; 0 if there was none."""
     classes: int
-    """... and of the node."""
+    """The classes of the node."""
     removed: float
     lower: float
     upper: float
@@ -54,11 +57,15 @@ class Place(NamedTuple):
     """Where an explorer works: a pool with lists of its own, whose entries are a part of those of the shared pool."""
 
     pool: ClassPool
-    """Its list 0 is the source, list 1 the intermediate one."""
+    """Its list 0 is the source, the others are intermediate ones, each made from the one before."""
     prices: ClassPrices
     state: PlaceState
     between: NDArray[np.int64]
-    """(m,) the node of the intermediate list."""
+    """(m,) the node of the last intermediate list."""
+    shared: NDArray[np.float64]
+    """What was learned about levels when the node was named ..."""
+    reduction: NDArray[np.float64]
+    """... and about lengths; see :class:`GroupingScratch`. Other turns learn while this node is evaluated."""
 
 
 @inner_kernel
@@ -66,55 +73,66 @@ def evaluate_apart(place: Place, search: LatticeSearch, node: NDArray[np.int64])
     """Evaluate a node at an explorer's place; only what does not change is read of the search."""
     pool, state = place.pool, place.state
     lists, source = pool.lists, 0
-    if state.halfway == 1:
-        state.shorter = group(pool, 0, place.between)
-        lists.span[1].first, lists.span[1].count = state.begin, state.shorter
-        for i in range(node.size):
-            lists.node[1, i] = place.between[i]
-        lists.used.entries = state.begin + state.shorter
-        source = 1
+    lists.used.lists, lists.used.entries, state.unkept = 1, state.begin, 0
+    # As in :func:`shortest_source`, while there is room for the list and for one that is made from it.
+    while lists.used.lists < lists.span.size and lists.used.entries + 2 * lists.span[source].count <= state.end:
+        if not intermediate_node(pool, source, node, place.between):
+            break
+        classes = group(pool, source, place.between)
+        if 4 * classes > 3 * lists.span[source].count:
+            state.unkept = classes
+            break
+        learn_reduction(pool, source, place.between, classes)
+        source = register_list(lists, place.between, lists.used.entries, classes)
     state.classes = group(pool, source, node)
     state.removed, state.lower, state.upper = price_node(pool, place.prices, search, node, state.classes)
     state.ready = 1
 
 
 @inner_kernel
-def _keep(pool: ClassPool, place: Place, node: NDArray[np.int64]) -> None:
-    """Keep the lists that an explorer made if they are worth it; see :func:`keep_list`."""
+def take_in(pool: ClassPool, place: Place, search: LatticeSearch, explorer: int) -> None:
+    """Add the result of an explorer, if there is one, and share the lists it made that are worth it."""
     lists, own, state = pool.lists, place.pool.lists, place.state
-    before, begin = own.span[0].count, state.begin
-    if state.halfway == 1:
-        if 4 * state.shorter <= 3 * before:
-            learn_reduction(place.pool, 0, place.between, state.shorter)
-            adopt_list(lists, place.between, begin, state.shorter)
-        before, begin = state.shorter, begin + state.shorter
-    if 4 * state.classes <= 3 * before:
-        adopt_list(lists, node, begin, state.classes)
+    if state.ready == 0:
+        return
+    state.ready = 0
+    node = search.explored[explorer]
+    add_priced(search, explorer, node, state.removed, state.lower, state.upper)
+    search.explorer[explorer].pending = 0
+    last = own.used.lists - 1
+    for q in range(1, last + 1):
+        learn_reduction(place.pool, q - 1, own.node[q], own.span[q].count)
+        register_list(lists, own.node[q], own.span[q].first, own.span[q].count)
+    if state.unkept > 0:
+        learn_reduction(place.pool, last, place.between, state.unkept)
+    state.begin = own.used.entries
+    # The same rule as in :func:`keep_list`.
+    if 4 * state.classes <= 3 * own.span[last].count:
+        register_list(lists, node, state.begin, state.classes)
+        state.begin += state.classes
     learn_levels(pool.scratch, node)
 
 
 @inner_kernel
-def take_turn(pool: ClassPool, place: Place, search: LatticeSearch, explorer: int, most: int) -> int:
-    """Take in the result of an explorer and name its next node; ``most`` entries of the pool may be used for lists."""
-    lists, own, state = pool.lists, place.pool.lists, place.state
+def take_turn(pool: ClassPool, place: Place, search: LatticeSearch, explorer: int) -> int:
+    """Take in the result of an explorer and name its next node."""
+    lists, own, state, scratch = pool.lists, place.pool.lists, place.state, pool.scratch
+    take_in(pool, place, search, explorer)
+    # Twice the tuples are room for an intermediate list and for the node, whatever the source. Before the next turn of
+    # this explorer all others share lists, too.
+    most = search.explorer.size * MOST_LISTS
+    if state.begin + 2 * lists.span[0].count > state.end or lists.used.lists + most > lists.span.size:
+        return FULL
     node = search.explored[explorer]
-    if state.ready == 1:
-        if lists.used.entries + state.shorter + state.classes > most or lists.used.lists + 2 > lists.span.size:
-            return FULL
-        add_priced(search, explorer, node, state.removed, state.lower, state.upper)
-        search.explorer[explorer].pending = 0
-        _keep(pool, place, node)
-        state.ready = 0
     step = choose_node(search, explorer, node)
     if step != EVALUATE:
         return step
     search.explorer[explorer].pending = 1
     source = source_of(lists, node)
-    state.shorter, state.halfway = 0, 0
-    if intermediate_node(pool, source, node, place.between):
-        state.halfway = 1
     own.span[0].first, own.span[0].count = lists.span[source].first, lists.span[source].count
     for i in range(node.size):
         own.node[0, i] = lists.node[source, i]
-    own.used.entries = state.begin
+        for level in range(scratch.shared.shape[1]):
+            place.shared[i, level] = scratch.shared[i, level]
+    place.reduction[0] = scratch.reduction[0]
     return step
