@@ -125,6 +125,25 @@ def test_the_schema_knows_good_jobs_from_bad_ones(run: Run) -> None:
         assert not valid(schema, {**good, **more}), more
 
 
+def test_the_schema_takes_what_people_copy(run: Run) -> None:
+    """Every job and policy in the documentation, and every kind of job that was once done for real."""
+    jobs, policies = (json.loads(run("schema", kind).stdout) for kind in ("job", "policy"))
+    blocks = [
+        (page.name, yaml.safe_load(block))
+        for page in sorted((ROOT / "docs").rglob("*.md"))
+        for block in re.findall(r"^```yaml\n(.*?)^```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    ]
+    found = [(page, block) for page, block in blocks if "privacy" in block]
+    assert len(found) >= 9
+    for page, block in found:
+        assert valid(jobs if "input" in block or "tables" in block else policies, block), (page, block)
+    for saved in json.loads((ROOT / "tests" / "fuzz" / "saved.json").read_text(encoding="utf-8")):
+        old = saved["job"]
+        job = {name: old[name] for name in ("privacy", "cost", "suppression", "solver") if old[name] is not None}
+        job = {"privacy": "k(2)", **job, "scheme": old["schemes"] or "full-domain"}
+        assert valid(jobs, {**job, "input": "people.csv", "quasi_identifiers": list(old["quasi"])}), job
+
+
 @pytest.mark.parametrize("key", ["privacy", "cost", "suppression", "scheme", "solver"])
 def test_the_schema_takes_the_text_forms_that_jobs_take(key: str) -> None:
     """Every example of every part, and its bare name where it needs no arguments."""
