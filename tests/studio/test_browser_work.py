@@ -224,3 +224,15 @@ def test_dragging_by_touch(served: ServedStudio, browser: Any, tmp_path: Path) -
             page.wait_for_timeout(60)
         send("touchEnd", None)
         page.get_by_text("Moved into Higher.").first.wait_for()
+
+
+def test_kept_columns_are_said_not_to_count(visit: Visit, tmp_path: Path) -> None:
+    page = visit.page
+    some_people(visit, tmp_path)
+    visit.role("illness", "insensitive")
+    visit.step("goals")
+    page.locator(".plan").get_by_text("does not count columns that are released unchanged").wait_for()
+    visit.click("Find the best release")
+    page.get_by_text(re.compile("^Done")).wait_for()
+    visit.step("risk")
+    page.get_by_text("Columns that are released unchanged are not counted.").wait_for()
