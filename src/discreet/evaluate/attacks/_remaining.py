@@ -12,7 +12,7 @@ from discreet.counts import FloatArray, IntArray
 from discreet.evaluate.attacks._cells import ReleasedCells
 from discreet.evaluate.attacks._target import AttackTarget
 
-__all__ = ["Remainder", "RemainingCells"]
+__all__ = ["LeftOfClass", "RemainingCells"]
 
 _MOST = 20_000_000
 """Most pairs of a released value and a value that it may cover."""
@@ -23,7 +23,7 @@ _AT_ONCE = 64
 
 
 @dataclass(frozen=True, eq=False)
-class Remainder:
+class LeftOfClass:
     """What may be in a class."""
 
     shares: Sequence[FloatArray]
@@ -54,7 +54,7 @@ class RemainingCells:
     def __init__(self, columns: Sequence[ReleasedCells], rng: np.random.Generator) -> None:
         self.columns, self.rng = columns, rng
         widths = [cells.match.domain.ancestors.shape[1] for cells in columns]
-        self._known: dict[int, Remainder | None] = {}
+        self._known: dict[int, LeftOfClass | None] = {}
         self.value = [cells.match.value for cells in columns]
         self.covers: list[NDArray[np.bool_]] = []
         """For each column whether a released value covers a leaf."""
@@ -66,13 +66,13 @@ class RemainingCells:
             self.covers.append(covers)
             self.loss += ((covers.sum(axis=1) - 1) / max(width - 1, 1))[cells.match.value]
 
-    def of_class(self, c: int) -> Remainder | None:
+    def of_class(self, c: int) -> LeftOfClass | None:
         """Return what may be in a class; None if nothing is excluded, or everything."""
         if c not in self._known:
             self._known[c] = self._remainder(c)
         return self._known[c]
 
-    def _remainder(self, c: int) -> Remainder | None:
+    def _remainder(self, c: int) -> LeftOfClass | None:
         finer = self._finer(c)
         if not finer.size:
             return None
@@ -92,7 +92,7 @@ class RemainingCells:
             np.bincount(tuples[left, column], weights=weight[left], minlength=covers.shape[1]) / kept
             for column, covers in enumerate(self.covers)
         ]
-        return Remainder(shares, 1 - kept / whole)
+        return LeftOfClass(shares, 1 - kept / whole)
 
     def _finer(self, c: int) -> IntArray:
         """Return the classes with less loss that may cover somebody of a class."""
