@@ -54,6 +54,14 @@ def test_each_rule(rules: dict[str, Any], expected: list[tuple[str, str, str]]) 
     assert broken(SAFE, quasi_identifiers=["age"], **rules) == expected
 
 
+def test_promises_of_a_table_without_rows_are_a_warning() -> None:
+    empty = pl.DataFrame({"age": []}, schema={"age": pl.Int64})
+    rules = {"quasi_identifiers": ["age"], "privacy": "k(5)"}
+    assert broken(empty, **rules) == [("warning", "rows", "0")]
+    assert ("error", "rows", "1") in broken(empty, **rules, rows=1)
+    assert broken(pl.DataFrame({"age": [30] * 5}), **rules) == []
+
+
 def test_columns_that_identify_people() -> None:
     table = SAFE.with_columns(contact=pl.Series(EMAILS))
     assert broken(table, quasi_identifiers=["age"]) == [("error", "identifying-column", "contact")]

@@ -212,6 +212,8 @@ class _TableCheck:
             )
             broken: Level = "ok" if found.passed else level
             yield self._rule("privacy", found.model, broken, message, found.promised, found.reached)
+        if audit.rows == 0 and not rows:
+            yield self._rule("rows", "0", "warning", "The table has no rows: promises hold for nobody.")
         for level, limit in limits:
             yield from self._risks(audit, limit.model_dump(exclude_none=True), level)
         for level, least in rows:
