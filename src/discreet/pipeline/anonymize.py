@@ -10,7 +10,7 @@ from discreet.engines import EngineName, Missing, MissingSensitive, Order
 from discreet.job.settings import JobSettings
 from discreet.pipeline.derive import with_derived_columns
 from discreet.pipeline.make_release import make_release
-from discreet.pipeline.prepare import interruptible, prepare, search_budget
+from discreet.pipeline.prepare import check_switches, interruptible, prepare, search_budget
 from discreet.pipeline.release import Release
 from discreet.pipeline.sampling import with_sampled_rows
 from discreet.pipeline.search import search
@@ -182,6 +182,7 @@ def anonymize(
 
     """
     arguments = dict(locals())
+    check_switches(progress, budget)
     with interruptible():
         settings = with_joined_tables(JobSettings.make(arguments))
         settings = with_sampled_rows(with_derived_columns(settings))

@@ -15,7 +15,7 @@ from discreet.job.settings import JobSettings, as_list
 from discreet.pipeline.derive import with_derived_columns
 from discreet.pipeline.front import Front, FrontPoint
 from discreet.pipeline.infeasible import no_point
-from discreet.pipeline.prepare import Prepared, build_problem, interruptible, prepare, search_budget
+from discreet.pipeline.prepare import Prepared, build_problem, check_switches, interruptible, prepare, search_budget
 from discreet.pipeline.tables import refuse_tables
 from discreet.problem import Axis, PrivacyModel, Problem, Scheme
 from discreet.problem.axes import axes_and_promises
@@ -139,6 +139,7 @@ def pareto(
     axes, promises = axes_and_promises(as_list(privacy))
     if promises and way.name == "poka":
         raise UnsupportedCombinationError("The method poka", "promises beside the axis", "choose the exact method")
+    check_switches(progress, budget)
     refuse_tables(data, "A front is of")
     settings = with_derived_columns(JobSettings.make({**arguments, "privacy": promises}))
     drawing = next((model for model in settings.privacy if model.sampling < 1), None)

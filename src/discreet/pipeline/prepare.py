@@ -46,7 +46,15 @@ if TYPE_CHECKING:
     from discreet.problem import Cost, PrivacyModel
     from discreet.solve import Budget
 
-__all__ = ["Prepared", "build_problem", "check_suppression", "interruptible", "prepare", "search_budget"]
+__all__ = [
+    "Prepared",
+    "build_problem",
+    "check_suppression",
+    "check_switches",
+    "interruptible",
+    "prepare",
+    "search_budget",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -290,6 +298,19 @@ def interruptible() -> Iterator[None]:
             yield
     except KeyboardInterrupt:
         raise InterruptedRun("Stopped before there was anything to release; nothing was written.") from None
+
+
+def check_switches(progress: Any, budget: Any) -> None:
+    """Raise an error unless ``progress`` can be called and ``budget`` is one."""
+    if progress is not None and not callable(progress):
+        raise UsageError(Argument("progress"), " is a function that is called with the state of the search.")
+    if budget is not None:
+        from discreet.solve import Budget
+
+        if not isinstance(budget, Budget):
+            raise UsageError(
+                Argument("budget"), " is a discreet.solve.Budget; a limit in seconds is ", Argument("time_limit"), "."
+            )
 
 
 def search_budget(budget: Budget | None, time_limit: float | None) -> Budget:
