@@ -303,14 +303,12 @@ def interruptible() -> Iterator[None]:
 def check_switches(progress: Any, budget: Any) -> None:
     """Raise an error unless ``progress`` can be called and ``budget`` is one."""
     if progress is not None and not callable(progress):
-        raise UsageError(Argument("progress"), " is a function that is called with the state of the search.")
+        raise UsageError("progress is a function that is called with the state of the search.")
     if budget is not None:
         from discreet.solve import Budget
 
         if not isinstance(budget, Budget):
-            raise UsageError(
-                Argument("budget"), " is a discreet.solve.Budget; a limit in seconds is ", Argument("time_limit"), "."
-            )
+            raise UsageError("budget is a discreet.solve.Budget; a limit in seconds is ", Argument("time_limit"), ".")
 
 
 def search_budget(budget: Budget | None, time_limit: float | None) -> Budget:
