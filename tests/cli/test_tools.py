@@ -40,6 +40,11 @@ def test_info_ends_with_a_command_that_runs(odd: bool, run: Run, folder: Path) -
     assert planned.exit_code == 0, planned.output
 
 
+def test_info_names_the_release_of_a_compressed_table(run: Run, folder: Path) -> None:
+    pl.read_csv(folder / "people.csv").write_csv(folder / "people.csv.gz", compression="gzip")
+    assert " -o people-safe.csv " in run("info", "people.csv.gz").stdout
+
+
 def test_info_has_no_command_without_quasi_identifiers(run: Run, folder: Path) -> None:
     pl.DataFrame({"colour": ["red", "blue"] * 30}).write_csv(folder / "paint.csv")
     assert "discreet anonymize" not in run("info", "paint.csv").stdout

@@ -60,7 +60,8 @@ def _next_command(file: str, seen: Look) -> str:
         return ""
     path = Path(source)
     suffix = path.suffix if path.suffix in _SAME_FORMAT else ".csv"
-    output = str(path.with_name(f"{path.stem}-safe{suffix}")) if path.is_file() else "safe.csv"
+    stem = path.stem.removesuffix(".csv")  # of a compressed file
+    output = str(path.with_name(f"{stem}-safe{suffix}")) if path.is_file() else "safe.csv"
     parts = [f"discreet anonymize {shlex.quote(source)} -o {shlex.quote(output)}", *_reading_given()]
     roles = (("identifiers", seen.identifiers), ("qi", seen.quasi_identifiers), ("sensitive", seen.sensitive))
     parts += [f"--{option} {shlex.quote(_comma_separated(names))}" for option, names in roles if names]
